@@ -1,0 +1,38 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+help: ## Print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+# torch goes first and alone: resolved together with verl, pip may prefer a several-GB CUDA build.
+$(VENV)/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet -e '.[rehearsal,dev]'
+	@touch $@
+
+setup: $(VENV)/.done ## Make .venv with .venv/bin/npurun
+
+rehearse: setup ## Run the main job on this machine: 4 local Ray nodes, the real verl trainer on CPU
+	$(BIN)/npurun rehearse qwen3_5_122b_a10b_32k
+
+test: setup ## Fast tests and one real case per mechanism (at most 15 minutes)
+	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m real
+
+proof: setup ## The longer cases on real clusters (at most 35 minutes)
+	$(BIN)/python -m pytest -m proof
+
+lint: setup ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## Print the measured figures side by side
+	$(BIN)/python -m tests.bench
+
+.PHONY: help setup rehearse test proof lint bench

@@ -1,0 +1,69 @@
+"""Errors that are a user's or a cluster's, not a bug: one line each, never a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from submitter.exit_codes import ExitCode
+from submitter.texts import one_line, text
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is wrong: a line of a job file, a key, or a node. Unknown parts are None."""
+
+    file: str | None = None
+    line: int | None = None
+    """1-based."""
+    key: str | None = None
+    node: str | None = None
+
+    def __str__(self) -> str:
+        if self.node is not None:
+            return f"node {self.node}"
+        if self.file is None:
+            return self.key or ""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+class NpurunError(Exception):
+    """A failure to be told in one line: text id, place, values. `exit_code` is the process's."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.RUN_FAILED
+
+    def __init__(self, text_id: str, place: Place | None = None, /, **values: object) -> None:
+        super().__init__(text_id)
+        self.text_id = text_id
+        self.place = place
+        self.values = values
+
+    def render(self, language: str = "en") -> str:
+        where = one_line(self.place) if self.place else ""
+        message = text(self.text_id, language, **self.values)
+        return f"{where}: {message}" if where else message
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+class UsageError(NpurunError):
+    """Wrong usage, or a job file that cannot be read."""
+
+    exit_code = ExitCode.USAGE
+
+
+class UnreachableError(NpurunError):
+    """The cluster did not answer, or not as Ray does. Never means that a run failed."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class NotPlacedError(NpurunError):
+    """The gang, or a rehearsal's nodes, do not fit."""
+
+    exit_code = ExitCode.NOT_PLACED
+
+
+class RunFailedError(NpurunError):
+    exit_code = ExitCode.RUN_FAILED

@@ -1,0 +1,49 @@
+"""Every text that a user reads, in English and Chinese, in one table.
+
+Rooms raise and report text ids with values; only the command line joins them to text. One file per room keeps
+the table readable; `TABLE` is their union, and a test proves that both languages use the same placeholders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+LANGUAGES = ("en", "zh")
+
+_ROOMS = (
+    "common",
+    "job",
+    "arguments",
+    "runtime_env",
+    "render",
+    "cluster",
+    "supervise",
+    "gang",
+    "rehearsal",
+    "cli",
+)
+
+
+def _load() -> dict[str, tuple[str, str]]:
+    table: dict[str, tuple[str, str]] = {}
+    for room in _ROOMS:
+        for text_id, pair in import_module(f"{__name__}.{room}").TEXTS.items():
+            if text_id in table:
+                raise ValueError(f"text id {text_id} is defined twice")
+            table[text_id] = pair
+    return table
+
+
+TABLE: Mapping[str, tuple[str, str]] = _load()
+
+
+def text(text_id: str, language: str = "en", /, **values: object) -> str:
+    """The text of `text_id` with `values` filled in, on one line: control characters in values are escaped."""
+    template = TABLE[text_id][LANGUAGES.index(language)]
+    return template.format(**{name: one_line(value) for name, value in values.items()})
+
+
+def one_line(value: object) -> str:
+    """`value` as text that cannot break a line or move the cursor (newline, ANSI escape)."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in str(value))
