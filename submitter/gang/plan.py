@@ -26,7 +26,11 @@ class TorchrunPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """`command` is the whole argv for launcher ray (`python3 -m module …`); for torchrun what follows its options (`-m module …`)."""
+    """One attempt's work.
+
+    `command` is the whole argv for launcher ray (`python3 -m module …`), and for torchrun what follows its own
+    options (`-m module …`).
+    """
 
     launcher: Literal["ray", "torchrun"]
     command: tuple[str, ...]

@@ -52,7 +52,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Secret:
-    """A reference, never a value: `source` "file" is a path on the nodes, "env" a variable of the node's own environment."""
+    """A reference, never a value: `target` is a path on the nodes, or a variable of the node's own environment."""
 
     name: str
     source: Literal["file", "env"]
