@@ -1,3 +1,136 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of the command line: id -> (English, Chinese). ` / ` parts paragraphs in help texts."""
 
-TEXTS: dict[str, tuple[str, str]] = {}
+TEXTS: dict[str, tuple[str, str]] = {
+    "cli.help": (
+        "Run verl GRPO training on a multi-node Ascend NPU cluster that runs Ray, from one job file.",
+        "用一个作业文件，在运行 Ray 的多机昇腾 NPU 集群上执行 verl GRPO 训练。",
+    ),
+    "cli.jobs.short": ("The job files that ship with npurun", "列出随 npurun 提供的作业文件"),
+    "cli.render.short": ("Show what would be run or posted; posts nothing", "显示将要执行或提交的内容，不提交"),
+    "cli.submit.short": ("Submit a job, follow it to its end", "提交作业并跟踪到结束"),
+    "cli.list.short": ("Runs and their states", "列出运行及其状态"),
+    "cli.status.short": ("How a run is doing", "查看一次运行的状态"),
+    "cli.logs.short": ("Print or follow the log of a run", "打印或持续跟踪运行日志"),
+    "cli.stop.short": ("Stop a run, wait until it has stopped", "停止一次运行并等待其结束"),
+    "cli.rehearse.short": (
+        "Train for real on this machine: local Ray nodes, verl on CPU",
+        "在本机真实演练：本地多个 Ray 节点，verl 跑在 CPU 上",
+    ),
+    "cli.completion.short": ("Print the shell completion script", "打印 shell 补全脚本"),
+    "cli.jobs.help": (
+        "List the job files that ship with npurun. A path to a job file works wherever a name does.",
+        "列出随 npurun 提供的作业文件。凡是可以写作业名的地方都可以写作业文件路径。",
+    ),
+    "cli.render.help": (
+        "Show what JOB comes to: the trainer's argv, its flags, the request that submit posts, a `ray job submit` "
+        "line, or a bash script. Posts nothing. / Errors that the checks find are told and nothing is rendered "
+        "(exit code 3).",
+        "显示 JOB 的展开结果：训练器参数、环境变量、submit 会提交的请求、`ray job submit` 命令行或 bash 脚本。"
+        "不会提交任何内容。 / 检查发现错误时只报告错误，不输出结果（退出码 3）。",
+    ),
+    "cli.submit.help": (
+        "Submit JOB to the Ray cluster, follow its log, and exit with its outcome: 0 done, 1 failed, "
+        "5 not placed, 6 stopped. / Ctrl-C ends the following; the run goes on.",
+        "把 JOB 提交到 Ray 集群，跟踪日志，并以运行结果作为退出码：0 成功，1 失败，5 无法放置，6 被停止。"
+        " / Ctrl-C 只结束跟踪，运行继续。",
+    ),
+    "cli.list.help": ("List the runs that this machine submitted.", "列出本机提交的运行。"),
+    "cli.status.help": (
+        "Show a run: state, step, attempts, nodes. What is not known is shown as '-' (null in JSON).",
+        "显示一次运行：状态、步数、各次尝试、节点。未知的值显示为 '-'（JSON 中为 null）。",
+    ),
+    "cli.logs.help": (
+        "Print the log of a run's newest attempt; with -f go on until the attempt ends.",
+        "打印运行最近一次尝试的日志；加 -f 则持续到该次尝试结束。",
+    ),
+    "cli.stop.help": (
+        "Stop a run and wait, within a bound, until the cluster says that it has stopped.",
+        "停止一次运行，并在限定时间内等待集群确认已停止。",
+    ),
+    "cli.rehearse.help": (
+        "Rehearse JOB on this machine: as many local Ray nodes as the job has, the same submission as on a real "
+        "cluster, the real verl trainer on CPU with a tiny model. Prints every argument that it changes. / "
+        "It does not rehearse HCCL, vLLM-Ascend, device memory, NPU visibility or a real network.",
+        "在本机演练 JOB：按作业的节点数启动本地 Ray 节点，走与真实集群相同的提交流程，"
+        "用真实的 verl 训练器在 CPU 上训练一个极小的模型，并打印它改动的每个参数。 / "
+        "演练不覆盖 HCCL、vLLM-Ascend、显存、NPU 可见性和真实网络。",
+    ),
+    "cli.completion.help": (
+        "Print the completion script of SHELL. For bash: npurun completion bash > ~/.npurun-complete.sh, and "
+        "source that file from ~/.bashrc.",
+        "打印 SHELL 的补全脚本。bash 用法：npurun completion bash > ~/.npurun-complete.sh，"
+        "然后在 ~/.bashrc 中 source 该文件。",
+    ),
+    "cli.lang": ("Language of what people read", "界面语言"),
+    "cli.option.set": (
+        "Value of a declared variable; wins over the file and the environment",
+        "设置已声明的变量，优先于作业文件和环境变量",
+    ),
+    "cli.option.address": (
+        "Ray's dashboard address; else RAY_API_SERVER_ADDRESS, an http RAY_ADDRESS, http://127.0.0.1:8265",
+        "Ray dashboard 地址；缺省依次取 RAY_API_SERVER_ADDRESS、http 形式的 RAY_ADDRESS、http://127.0.0.1:8265",
+    ),
+    "cli.option.ca": ("CA bundle for an https address", "https 地址使用的 CA 证书文件"),
+    "cli.option.json": ("One JSON document on stdout", "在标准输出打印一个 JSON 文档"),
+    "cli.option.as": ("What to show", "显示的形式"),
+    "cli.option.run": (
+        "Name of the run (a-z, 0-9, -; at most 57 characters); a live run of that name is adopted",
+        "运行名（a-z、0-9、-，至多 57 个字符）；同名且仍在运行的会被接管",
+    ),
+    "cli.option.render_run": ("Name of the run in the request", "请求中的运行名"),
+    "cli.option.attempt": ("Number of the attempt in the request", "请求中的尝试序号"),
+    "cli.option.output": (
+        "Write the package that travels with the request into this folder",
+        "把随请求发送的包写入该目录",
+    ),
+    "cli.option.detach": ("Return after the submission", "提交后立即返回"),
+    "cli.option.follow": ("Go on until the attempt ends", "持续跟踪直到该次尝试结束"),
+    "cli.option.nodes": ("Number of local nodes, instead of the job's", "本地节点数，代替作业中的节点数"),
+    "cli.column.job": ("job", "作业"),
+    "cli.column.summary": ("summary", "说明"),
+    "cli.column.run": ("run", "运行"),
+    "cli.column.state": ("state", "状态"),
+    "cli.column.reason": ("reason", "原因"),
+    "cli.column.attempt": ("attempt", "尝试"),
+    "cli.column.step": ("step", "步数"),
+    "cli.column.nodes": ("nodes", "节点"),
+    "cli.column.started": ("started", "开始"),
+    "cli.column.ended": ("ended", "结束"),
+    "cli.column.address": ("address", "地址"),
+    "cli.severity.error": ("error", "错误"),
+    "cli.severity.warning": ("warning", "警告"),
+    "cli.severity.hint": ("hint", "提示"),
+    "cli.see_help": ("Try '{command} --help'.", "参见 '{command} --help'。"),
+    "cli.interrupted": ("Interrupted.", "已中断。"),
+    "cli.arguments_need_dashes": (
+        "unexpected argument {value}: trainer arguments go after --, as in `npurun {command} JOB -- {value}`",
+        "多余的参数 {value}：训练器参数写在 -- 之后，例如 `npurun {command} JOB -- {value}`",
+    ),
+    "cli.checks_refuse": (
+        "{errors} error(s) found: nothing was rendered or submitted",
+        "发现 {errors} 个错误：没有渲染或提交任何内容",
+    ),
+    "cli.head_placeholder": (
+        "no --address given: {placeholder} stands for the head node's id, and run {run} for the run's name",
+        "未指定 --address：{placeholder} 代表头节点 id，{run} 代表运行名",
+    ),
+    "cli.torchrun_per_node": (
+        "npurun adds --node_rank and the rendezvous endpoint on each node",
+        "npurun 会在每个节点上补充 --node_rank 和 rendezvous 地址",
+    ),
+    "cli.package_written": ("package written to {folder}", "包已写入 {folder}"),
+    "cli.recovery_not_yet": (
+        "recovery: is not acted on yet: if an attempt fails, submit again yourself",
+        "recovery: 尚未生效：若运行失败，请自行重新提交",
+    ),
+    "cli.submitted": ("run {run} submitted as {submission} to {address}", "运行 {run} 已提交：{submission}，{address}"),
+    "cli.adopted": (
+        "run {run} is already on the cluster with the same request: following {submission}",
+        "集群上已有请求完全相同的运行 {run}：继续跟踪 {submission}",
+    ),
+    "cli.detached": (
+        "follow: npurun logs {run} -f    state: npurun status {run}    stop: npurun stop {run}",
+        "跟踪：npurun logs {run} -f    状态：npurun status {run}    停止：npurun stop {run}",
+    ),
+    "cli.dashboard": ("Ray dashboard: {url}", "Ray dashboard：{url}"),
+}

@@ -1,0 +1,23 @@
+"""`npurun jobs`: the job files that ship."""
+
+from __future__ import annotations
+
+import click
+
+from submitter.cli.commands import Command, lang_option
+from submitter.cli.language import say
+from submitter.cli.options import json_option
+from submitter.cli.output import print_json, print_table
+
+
+@click.command(cls=Command, help="cli.jobs.help")
+@json_option
+@lang_option
+def jobs(as_json: bool) -> None:
+    from submitter.job.load import shipped_jobs
+
+    found = shipped_jobs()
+    if as_json:
+        print_json([{"name": job.name, "summary": job.summary, "file": str(job.path)} for job in found])
+        return
+    print_table((say("cli.column.job"), say("cli.column.summary")), [(job.name, job.summary) for job in found])
