@@ -1,0 +1,50 @@
+"""The gang: the nodes that one attempt holds, in one fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ACTOR_NAME = "gang"
+"""Named actor whose `facts()` tells the trainer's processes what is reserved."""
+
+
+def namespace(attempt: str) -> str:
+    """Ray namespace of an attempt's actors."""
+    return f"npurun-{attempt}"
+
+
+@dataclass(frozen=True)
+class Member:
+    node_id: str
+    ip: str
+    hostname: str
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Members, placement groups and node workers share one order (by IP)."""
+
+    attempt: str
+    members: tuple[Member, ...]
+    groups: tuple[Any, ...]
+    """One `ray.util.placement_group.PlacementGroup` per member, CREATED and pinned to it."""
+    bundles_per_group: int
+    """Launcher ray: npus_per_node bundles {"NPU": 1, "CPU": 3}; torchrun: one {"NPU": n, "CPU": n}."""
+    supports_label_selector: bool
+    """False on a Ray whose bundles cannot be pinned by label: each bundle then carries "node:<ip>": 0.001."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    workers: list[Any] = field(default_factory=list)
+    """Node worker handles; the heartbeat puts a replacement in its place."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the named actor answers; placement groups as hex ids."""
+        return {
+            "attempt": self.attempt,
+            "nodes": [{"node_id": member.node_id, "ip": member.ip} for member in self.members],
+            "groups": [group.id.hex() for group in self.groups],
+            "bundles_per_group": self.bundles_per_group,
+            "labels": dict(self.labels),
+            "supports_label_selector": self.supports_label_selector,
+        }

@@ -1,0 +1,105 @@
+"""The driver's machine-readable log lines: one proof line per node, and the end record as the very last line.
+
+Standard library only: the client reads these lines back with the same functions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+PREFIX = "[npurun] "
+"""Starts every line that the driver itself writes; all else in the log is the trainer's."""
+END_PREFIX = PREFIX + "end "
+PROOF_PREFIX = PREFIX + "proof "
+
+Phase = Literal["start", "placement", "proof", "training"]
+
+# Why an attempt ended, and the driver's own exit code for it (the numbers are those of the `npurun` command).
+EXIT_OF_REASON: Mapping[str, int] = {
+    "succeeded": 0,
+    "trainer_failed": 1,
+    "not_placed": 5,
+    "flags_missing": 1,
+    "secret_missing": 1,
+    "node_frozen": 1,
+    "node_lost": 1,
+    "launch_failed": 1,
+    "driver_error": 1,
+    "stopped": 6,
+}
+
+
+@dataclass(frozen=True)
+class End:
+    """How an attempt ended. `code` is the trainer's own exit code (negative: a signal), None if it had none."""
+
+    attempt: str
+    phase: Phase
+    reason: str
+    """A key of `EXIT_OF_REASON`."""
+    code: int | None = None
+    nodes: tuple[str, ...] = ()
+    """IPs of the gang's nodes, as Ray shows them."""
+    node: str | None = None
+    """IP of the node that the reason is about."""
+    evidence: tuple[str, ...] = ()
+    quarantine: tuple[str, ...] = ()
+    """IPs proposed for exclusion from the next attempt."""
+
+    @property
+    def exit(self) -> int:
+        return EXIT_OF_REASON[self.reason]
+
+    def line(self) -> str:
+        return END_PREFIX + _json({**dataclasses.asdict(self), "exit": self.exit})
+
+
+def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
+    """The end record in `line`, or None when it is another line, broken, or of another attempt."""
+    return _parse(line, END_PREFIX, attempt)
+
+
+@dataclass(frozen=True)
+class NodeProof:
+    """What one node's task that held an NPU saw, and the node's facts.
+
+    `flags` has every wanted flag with the value seen (None: absent); `secrets` says "resolved" or "missing" only.
+    """
+
+    attempt: str
+    ip: str
+    node_id: str
+    hostname: str
+    flags: Mapping[str, str | None]
+    wanted: Mapping[str, str]
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """devices (count of /dev/davinci*), npu_ids (ids that Ray gave the task), visible_devices, cpus, memory_gib …"""
+
+    def line(self) -> str:
+        return PROOF_PREFIX + _json(dataclasses.asdict(self))
+
+
+def parse_proof(line: str, attempt: str) -> dict[str, Any] | None:
+    """The fields of one node's proof in `line`, or None. One line per node, in the gang's order."""
+    return _parse(line, PROOF_PREFIX, attempt)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True)  # ASCII, and no newline whatever the values hold
+
+
+def _parse(line: str, prefix: str, attempt: str) -> dict[str, Any] | None:
+    if not line.startswith(prefix):
+        return None
+    try:
+        value = json.loads(line[len(prefix) :])
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or value.get("attempt") != attempt:
+        return None
+    return value
