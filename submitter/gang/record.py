@@ -27,6 +27,7 @@ EXIT_OF_REASON: Mapping[str, int] = {
     "secret_missing": 1,
     "node_frozen": 1,
     "node_lost": 1,
+    "node_unfit": 1,
     "launch_failed": 1,
     "driver_error": 1,
     "stopped": 6,

@@ -1,0 +1,25 @@
+"""`python3 -m npurun_gang`: the entrypoint of a submission. What to do is in `plan.json` beside this file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from .driver import Driver
+from .plan import Plan
+
+ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
+
+
+def main() -> None:
+    plan = Plan.from_json(Path(__file__).with_name("plan.json").read_text(encoding="utf-8"))
+    end = Driver(plan, os.environ[ATTEMPT_VARIABLE]).run()
+    sys.stderr.flush()
+    sys.stdout.write(f"\n{end.line()}\n")  # on a line of its own, whatever the trainer wrote last
+    sys.stdout.flush()
+    os._exit(end.exit)  # no exit handler of Ray may hang or print after the record
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""The attempt's driver: place, prove, train, give back; its last line is the end record."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from .ended import Ended, Stop
+from .host_facts import same_host_token
+from .members import Gang, namespace
+from .node_worker import start_gang_actor, start_node_worker
+from .plan import Plan
+from .proof import prove
+from .record import End, Phase
+from .reserve import give_back, reserve
+from .say import clean, say
+from .training import train
+
+LEFTOVERS_WAIT_S = 10.0
+"""Ray needs up to 7 s after the trainer's end until the last of its workers is gone."""
+
+CLEAN_UP_S = 20.0
+"""For everything at the end: what is still held then goes with the driver's process, as Ray does it."""
+
+
+class Driver:
+    """One attempt. `phase` and what is held are kept here so that any failure leads to a record and a clean end."""
+
+    def __init__(self, plan: Plan, attempt: str) -> None:
+        self._plan = plan
+        self._attempt = attempt
+        self._stop = Stop()
+        self._phase: Phase = "start"
+        self._gang: Gang | None = None
+        self._actors: list[Any] = []
+
+    def run(self) -> End:
+        """Never raises. The record is not printed yet."""
+        self._stop.listen()
+        try:
+            end = self._end(self._steps())
+        except Ended as ended:
+            end = self._end(ended)
+        except BaseException as error:  # whatever happens, the outcome is told and everything is given back
+            end = self._end(self._unexpected(error))
+        _bounded(self._clean_up, CLEAN_UP_S)
+        return end
+
+    def _steps(self) -> Ended:
+        import ray
+
+        ray.init(address="auto", namespace=namespace(self._attempt), logging_level="warning", log_to_driver=False)
+        self._stop.listen()
+        self._phase = "placement"
+        gang = self._gang = reserve(self._plan, self._attempt, self._stop)
+        self._phase = "proof"
+        gang.workers.extend(start_node_worker(member, self._attempt) for member in gang.members)
+        self._actors.append(start_gang_actor(gang))
+        prove(self._plan, gang, self._stop)
+        ray.get(self._actors[0].facts.remote(), timeout=60)
+        self._phase = "training"
+        result = train(self._plan, gang, self._stop)
+        reason = result.reason or ("succeeded" if result.code == 0 else "trainer_failed")
+        return Ended(reason, node=result.node, code=result.code, evidence=result.evidence)
+
+    def _unexpected(self, error: BaseException) -> Ended:
+        if self._stop.requested or isinstance(error, SystemExit | KeyboardInterrupt):  # Ray's own SIGTERM handler exits
+            return Ended("stopped")
+        traceback.print_exc()
+        return Ended("driver_error", evidence=(clean(f"{type(error).__name__}: {error}")[:2000],))
+
+    def _end(self, ended: Ended) -> End:
+        return End(
+            attempt=self._attempt,
+            phase=self._phase,
+            reason=ended.reason,
+            code=ended.code,
+            nodes=tuple(member.ip for member in self._gang.members) if self._gang else (),
+            node=ended.node,
+            evidence=ended.evidence,
+            quarantine=ended.quarantine,
+        )
+
+    def _clean_up(self) -> None:
+        import ray
+
+        if not ray.is_initialized():
+            return
+        if self._gang:
+            self._end_leftovers(self._gang)
+            for actor in (*self._gang.workers, *self._actors):
+                ray.kill(actor, no_restart=True)
+            give_back(self._gang.groups)
+        ray.shutdown()
+
+    def _end_leftovers(self, gang: Gang) -> None:
+        """Processes of the trainer that outlive it (a daemon of an inference engine) are ended on every node."""
+        import ray
+
+        if self._phase != "training":
+            return
+        driver = (same_host_token(), os.getpid())
+        job = ray.get_runtime_context().get_job_id()
+        asked = {
+            worker.end_leftovers.remote(driver, job, LEFTOVERS_WAIT_S): member.ip
+            for worker, member in zip(gang.workers, gang.members, strict=True)
+        }
+        ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=LEFTOVERS_WAIT_S + 2)
+        for reference in ready:
+            for line in _value(reference):
+                say(f"ended a process that the trainer left on {asked[reference]}: {clean(line)}")
+
+
+def _value(reference: Any) -> list[str]:
+    import ray
+
+    try:
+        lines: list[str] = ray.get(reference, timeout=1)
+    except ray.exceptions.RayError:  # the node has gone, and its processes with it
+        return []
+    return lines
+
+
+def _bounded(work: Callable[[], None], seconds: float) -> None:
+    """Runs `work` for at most so long: Ray calls to a frozen node have no bound of their own."""
+    thread = threading.Thread(target=_quietly, args=(work,), daemon=True)
+    thread.start()
+    thread.join(seconds)
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except Exception:  # at the end the outcome matters; the rest goes with the driver's process
+        traceback.print_exc()

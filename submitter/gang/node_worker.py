@@ -1,0 +1,100 @@
+"""The node worker: one actor per node of the gang, without NPU or CPU, for as long as the attempt lives."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from . import host_facts, processes
+from .members import ACTOR_NAME, Gang, Member
+
+CALLS_AT_ONCE = 4
+"""Threads: a ping is answered while a sweep or the facts are being read."""
+
+LOOK_EVERY_S = 0.25
+
+
+class NodeWorker:
+    def __init__(self, attempt: str) -> None:
+        self._attempt = attempt
+
+    def ping(self) -> None:
+        """Answers, and that is all."""
+
+    def identity(self) -> tuple[int, str]:
+        """(pid, start time) of this process: lets a replacement end it for sure."""
+        return os.getpid(), processes.started(os.getpid())
+
+    def facts(self) -> dict[str, Any]:
+        return host_facts.read()
+
+    def evidence(self) -> str:
+        """One line: the host's load and memory, and the attempt's processes that wait or are stopped."""
+        facts = host_facts.read()
+        mine = processes.of_attempt(self._attempt)
+        stuck = [f"{process.pid} {process.state} {process.command[:60]}" for process in mine if process.state in "DT"]
+        memory = f"{facts['memory_free_gib']} of {facts['memory_gib']} GiB memory free"
+        return f"load {facts['load']}, {memory}, {len(mine)} processes of the attempt, waiting or stopped: {stuck}"
+
+    def end_leftovers(self, driver: tuple[str, int], own_job: str, wait_s: float) -> list[str]:
+        """Wait for the trainer's processes on this host to end, SIGKILL the rest; returns what had to be killed.
+
+        `driver` is (host token, pid) of the driver.
+        """
+        pid = driver[1] if host_facts.same_host_token() == driver[0] else 0
+        deadline = time.monotonic() + wait_s
+        while left := self._left(pid, own_job):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(LOOK_EVERY_S)
+        for process in left:
+            processes.end(process)
+        return [f"{process.pid} {process.command[:120]}" for process in left]
+
+    def end_predecessor(self, pid: int, started: str) -> None:
+        """SIGKILL the node worker that this one replaces: it may be stopped and deaf to Ray."""
+        processes.end(processes.Process(pid, 0, "", started, "", ""))
+
+    def _left(self, driver: int, own_job: str) -> list[processes.Process]:
+        mine = [process for process in processes.of_attempt(self._attempt) if process.state != "Z"]
+        return processes.leftovers(mine, driver, own_job)
+
+
+class GangActor:
+    """The named actor that tells the trainer's processes what is reserved."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self._facts = facts
+
+    def facts(self) -> dict[str, Any]:
+        return self._facts
+
+
+def start_node_worker(member: Member, attempt: str) -> Any:
+    """A handle; the process starts in the background."""
+    import ray
+
+    options = {"num_cpus": 0, "max_concurrency": CALLS_AT_ONCE, "max_restarts": 0}
+    return ray.remote(NodeWorker).options(**options, scheduling_strategy=pinned_to(member.node_id)).remote(attempt)
+
+
+def start_gang_actor(gang: Gang) -> Any:
+    """On the driver's own node: it lives exactly as long as the driver."""
+    import ray
+
+    here = pinned_to(ray.get_runtime_context().get_node_id())
+    options = {"num_cpus": 0, "name": ACTOR_NAME, "scheduling_strategy": here, "max_concurrency": CALLS_AT_ONCE}
+    return ray.remote(GangActor).options(**options).remote(gang.facts())
+
+
+def pinned_to(node_id: str) -> Any:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return NodeAffinitySchedulingStrategy(node_id, soft=False)
+
+
+def worker_facts(workers: Sequence[Any]) -> list[Any]:
+    """References, not values, in the order of the workers."""
+    return [worker.facts.remote() for worker in workers]

@@ -1,0 +1,101 @@
+"""The processes of an attempt on one host, recognised by NPURUN_ATTEMPT in their environment, never by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    parent: int
+    state: str
+    """One letter, as in /proc: D waits for a device or file system, T is stopped, Z has ended."""
+    started: str
+    """Start time in clock ticks since boot: with the pid it names one process for ever."""
+    command: str
+    ray_job: str
+    """Hex id of the Ray job that a Ray worker (or its child) was started for, else empty."""
+
+
+def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
+    """All of them on this host that this user may see, by pid."""
+    wanted = f"NPURUN_ATTEMPT={attempt}".encode()
+    found = (_read(folder, wanted) for folder in proc.iterdir() if folder.name.isdigit())
+    return sorted((process for process in found if process), key=lambda process: process.pid)
+
+
+def leftovers(processes: Iterable[Process], driver: int, own_job: str) -> list[Process]:
+    """Those that the trainer left behind.
+
+    Not the driver, nor what started it (Ray's job supervisor, its shell, its watcher), nor the driver's own
+    Ray workers. `driver` is 0 on a host that is not the driver's.
+    """
+    by_pid = {process.pid: process for process in processes}
+    above = set(_ancestors(driver, by_pid))
+    return [
+        process
+        for process in by_pid.values()
+        if process.pid not in above and not _beside(process, driver, above, by_pid) and not _own(process, own_job)
+    ]
+
+
+def end(process: Process, proc: Path = PROC) -> None:
+    """SIGKILL, unless the pid is another process by now."""
+    if _stat(proc / str(process.pid))[2] == process.started:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+def started(pid: int, proc: Path = PROC) -> str:
+    return _stat(proc / str(pid))[2]
+
+
+def _own(process: Process, own_job: str) -> bool:
+    return process.ray_job == own_job and process.command.startswith(("ray::", "python")) and _is_worker(process)
+
+
+def _is_worker(process: Process) -> bool:
+    return process.command.startswith("ray::") or "default_worker.py" in process.command
+
+
+def _ancestors(pid: int, by_pid: Mapping[int, Process]) -> Iterable[int]:
+    while pid in by_pid:
+        yield pid
+        pid = by_pid[pid].parent
+
+
+def _beside(process: Process, driver: int, above: set[int], by_pid: Mapping[int, Process]) -> bool:
+    """Started by what started the driver: the nearest of its ancestors in that line is not the driver itself."""
+    nearest = next((pid for pid in _ancestors(process.parent, by_pid) if pid in above), driver)
+    return nearest != driver
+
+
+def _read(folder: Path, wanted: bytes) -> Process | None:
+    try:
+        environ = (folder / "environ").read_bytes().split(b"\0")
+        if wanted not in environ:
+            return None
+        command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:  # it ended, or belongs to another user
+        return None
+    state, parent, started = _stat(folder)
+    job = next((entry[len(b"RAY_JOB_ID=") :].decode() for entry in environ if entry.startswith(b"RAY_JOB_ID=")), "")
+    return Process(int(folder.name), parent, state, started, command, job) if started else None
+
+
+def _stat(folder: Path) -> tuple[str, int, str]:
+    """(state, parent's pid, start time); empty when the process is gone."""
+    try:
+        fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ("", 0, "")
+    return (fields[0], int(fields[1]), fields[19])

@@ -1,0 +1,159 @@
+"""Reserve all nodes of the gang or none, waiting within a bound and saying what is missing."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .ended import Ended, Stop
+from .members import Gang, Member
+from .nodes import read_holders, read_nodes
+from .placement import NODE_ID_LABEL, Choice, Need, NodeFacts, choose, could_fit, need_of, rows, summary
+from .plan import Plan
+from .say import say
+
+GROUPS_WAIT_S = 5.0
+"""A group whose node has the room is created in milliseconds: past this, someone else was quicker."""
+
+LOOK_EVERY_S = 0.05
+RETRY_AFTER_S = (0.5, 3.0)
+"""A random pause in this range before the next try, so that two submitters that each hold half do not go on so."""
+
+REPORT_EVERY_S = 15.0
+ROWS_SHOWN = 100
+
+
+def reserve(plan: Plan, attempt: str, stop: Stop) -> Gang:
+    """The gang, every group created and pinned. Raises Ended: not_placed at the bound, stopped."""
+    need = need_of(plan)
+    waiting = _Waiting(plan.place_wait_s, need)
+    trial = 0
+    while True:
+        stop.check()
+        trial += 1
+        choice = choose(nodes := read_nodes(), need)
+        groups = _try(choice.chosen, plan, f"npurun-{attempt}-t{trial}", stop) if choice.chosen else ()
+        if groups:
+            return _gang(plan, attempt, choice.chosen, groups)
+        waiting.tell(choice, nodes)
+        _pause(random.uniform(*RETRY_AFTER_S), stop)
+
+
+def supports_label_selector() -> bool:
+    from ray.util.placement_group import placement_group
+
+    return "bundle_label_selector" in inspect.signature(placement_group).parameters
+
+
+def bundles(plan: Plan) -> list[dict[str, float]]:
+    """One node's bundles in the launcher's shape."""
+    if plan.launcher == "ray":
+        return [{"NPU": 1, "CPU": 3} for _ in range(plan.npus_per_node)]
+    return [{"NPU": plan.npus_per_node, "CPU": plan.npus_per_node}]
+
+
+class _Waiting:
+    """How long there is still to wait, and the report every 15 s."""
+
+    def __init__(self, bound_s: float, need: Need, clock: Callable[[], float] = time.monotonic) -> None:
+        self._need = need
+        self._clock = clock
+        self._bound_s = bound_s
+        self._began = clock()
+        self._told: float | None = None
+
+    def tell(self, choice: Choice, nodes: Sequence[NodeFacts]) -> None:
+        now = self._clock()
+        over = now - self._began >= self._bound_s
+        if not over and self._told is not None and now - self._told < REPORT_EVERY_S:
+            return
+        lines = rows(choice, read_holders())
+        say(self._headline(choice, nodes, now - self._began))
+        _tell_rows(lines)
+        self._told = now
+        if over:
+            raise Ended("not_placed", evidence=(summary(choice, self._need), *lines[:ROWS_SHOWN]))
+
+    def _headline(self, choice: Choice, nodes: Sequence[NodeFacts], waited: float) -> str:
+        left = f"waited {waited:.0f} s of {self._bound_s:g} s"
+        if choice.chosen:
+            return f"placement: another job took nodes of this gang at the same moment; trying again; {left}"
+        possible = could_fit(nodes, self._need)
+        never = f"; even when free only {possible} would fit" if possible < self._need.nodes else ""
+        return f"placement: cannot fit now: {summary(choice, self._need)} ({self._need}){never}; {left}"
+
+
+def _tell_rows(lines: Sequence[str]) -> None:
+    for line in lines[:ROWS_SHOWN]:
+        say(f"  {line}")
+    if len(lines) > ROWS_SHOWN:
+        say(f"  and {len(lines) - ROWS_SHOWN} nodes more")
+
+
+def _try(chosen: Sequence[NodeFacts], plan: Plan, name: str, stop: Stop) -> tuple[Any, ...]:
+    """All groups, created, or none: what came is given back when one does not come in time."""
+    groups: list[Any] = []
+    try:
+        groups.extend(_group(node, plan, f"{name}-n{index}") for index, node in enumerate(chosen))
+        if _all_created(groups, stop):
+            return tuple(groups)
+    except BaseException:
+        give_back(groups)
+        raise
+    give_back(groups)
+    return ()
+
+
+def _group(node: NodeFacts, plan: Plan, name: str) -> Any:
+    """One STRICT_PACK group on one node. Without label selectors its "node:<ip>" resource pins it (older Ray)."""
+    from ray.util.placement_group import placement_group
+
+    wanted = bundles(plan)
+    if supports_label_selector():
+        selectors = [{NODE_ID_LABEL: node.node_id}] * len(wanted)
+        return placement_group(wanted, strategy="STRICT_PACK", name=name, bundle_label_selector=selectors)
+    pinned = [{**bundle, f"node:{node.ip}": 0.001} for bundle in wanted]
+    return placement_group(pinned, strategy="STRICT_PACK", name=name)
+
+
+def _all_created(groups: Sequence[Any], stop: Stop) -> bool:
+    # Looks at the table: PlacementGroup.wait counts in whole seconds and would delay a stop.
+    from ray.util import placement_group_table
+
+    deadline = time.monotonic() + GROUPS_WAIT_S
+    missing = list(groups)
+    while missing := [group for group in missing if placement_group_table(group).get("state") != "CREATED"]:
+        stop.check()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_EVERY_S)
+    return True
+
+
+def give_back(groups: Sequence[Any]) -> None:
+    from ray.util import remove_placement_group
+
+    for group in groups:
+        remove_placement_group(group)
+
+
+def _gang(plan: Plan, attempt: str, chosen: Sequence[NodeFacts], groups: tuple[Any, ...]) -> Gang:
+    say(f"placement: {len(chosen)} nodes x {plan.npus_per_node} NPU reserved: {', '.join(node.ip for node in chosen)}")
+    return Gang(
+        attempt=attempt,
+        members=tuple(Member(node.node_id, node.ip, node.hostname) for node in chosen),
+        groups=groups,
+        bundles_per_group=len(bundles(plan)),
+        supports_label_selector=supports_label_selector(),
+        labels=plan.labels,
+    )
+
+
+def _pause(seconds: float, stop: Stop) -> None:
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        stop.check()
+        time.sleep(min(0.2, left))

@@ -1,0 +1,94 @@
+"""The trainer from its start to its end: the only place that decides to end it."""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+
+from .ended import Ended, Stop
+from .launcher import LaunchResult, Running
+from .members import Gang
+from .plan import Plan
+from .say import say
+from .watch import Watch
+
+POLL_S = 0.25
+TERM_WAIT_S = 5.0
+"""After a node froze: from SIGTERM to SIGKILL."""
+
+KILL_WAIT_S = 5.0
+"""A killed process is gone at once, unless it waits for a device."""
+
+STOP_WAIT_S = 20.0
+"""After a stop: how long the trainer may take to end. Ray's own bound (RAY_JOB_STOP_WAIT_TIME_S) is larger."""
+
+AFTERMATH_S = 8.0
+"""A trainer fails within seconds of a node's death; the node is known to be lost a little later."""
+
+
+def train(plan: Plan, gang: Gang, stop: Stop) -> LaunchResult:
+    """The trainer's result. Raises Ended: node_frozen, node_lost, stopped, launch_failed."""
+    watch = Watch(gang)
+    running = _launch(plan, gang)
+    try:
+        return _follow(running, watch, stop)
+    except Ended:
+        raise
+    except BaseException:  # a bug of ours must not leave a trainer without a watch
+        running.kill()
+        raise
+
+
+def _launch(plan: Plan, gang: Gang) -> Running:
+    launcher = import_module(f"{__package__}.launch_{plan.launcher}")
+    try:
+        running: Running = launcher.launch(plan, gang)
+    except Ended:
+        raise
+    except Exception as error:  # by contract: whatever keeps the trainer from starting
+        raise Ended("launch_failed", evidence=(f"{type(error).__name__}: {error}",)) from error
+    return running
+
+
+def _follow(running: Running, watch: Watch, stop: Stop) -> LaunchResult:
+    while (result := running.poll(POLL_S)) is None:
+        if stop.requested:
+            raise _stopped(running)
+        if ended := watch.beat():
+            raise _frozen(running, watch, ended)
+    if stop.requested:  # Ray signals the trainer too, which may end first
+        raise Ended("stopped", code=result.code)
+    if result.code != 0 and (ended := watch.all_well_since_call(AFTERMATH_S)):
+        ended.code = result.code
+        raise ended
+    return result
+
+
+def _stopped(running: Running) -> Ended:
+    say("stop requested: waiting for the trainer to end")
+    running.stopped()
+    result = _wait(running, STOP_WAIT_S) or _kill(running)
+    return Ended("stopped", code=result.code if result else None)
+
+
+def _frozen(running: Running, watch: Watch, ended: Ended) -> Ended:
+    say(f"{ended.evidence[0]}; the attempt ends")
+    ended.evidence = (*ended.evidence, *watch.evidence())
+    running.terminate()
+    result = _wait(running, TERM_WAIT_S) or _kill(running)
+    ended.code = result.code if result else None
+    return ended
+
+
+def _kill(running: Running) -> LaunchResult | None:
+    say("the trainer has not ended by itself: SIGKILL")
+    running.kill()
+    return _wait(running, KILL_WAIT_S)
+
+
+def _wait(running: Running, bound_s: float) -> LaunchResult | None:
+    deadline = time.monotonic() + bound_s
+    while (left := deadline - time.monotonic()) > 0:
+        if result := running.poll(min(POLL_S, left)):
+            return result
+    return None
