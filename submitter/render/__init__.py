@@ -1,0 +1,1 @@
+"""Pure: Job -> plan, submit request, `ray job submit` line, bash script."""

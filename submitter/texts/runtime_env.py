@@ -1,3 +1,151 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of the runtime environment and its checks: id -> (English, Chinese)."""
 
-TEXTS: dict[str, tuple[str, str]] = {}
+TEXTS: dict[str, tuple[str, str]] = {
+    "stack.unknown": (
+        "there is no stack {name}; the nearest is {nearest} (known: {known})",
+        "没有名为 {name} 的 stack；最接近的是 {nearest}（已知：{known}）",
+    ),
+    "run.bad_name": (
+        "{run} cannot name a run: lower-case letters, digits and '-', a letter or digit first",
+        "{run} 不能作为运行名：只允许小写字母、数字和 '-'，且以字母或数字开头",
+    ),
+    "run.long_name": (
+        "the run name {run} has {length} characters, at most {limit}: choose a shorter one with --run",
+        "运行名 {run} 有 {length} 个字符，最多 {limit} 个：请用 --run 换一个更短的名字",
+    ),
+    "run.bad_attempt": (
+        "attempts count from 1, not {attempt}",
+        "尝试次数从 1 开始，不能是 {attempt}",
+    ),
+    "run.long_id": (
+        "the submission id {name} has {length} characters, at most {limit}: choose a shorter run name with --run",
+        "提交 ID {name} 有 {length} 个字符，最多 {limit} 个：请用 --run 换一个更短的运行名",
+    ),
+    "NR401": (
+        "{name} makes the trainer fail at its start ({limit}): verl hands the variable on in its own ray.init, and Ray "
+        'ends it with "Failed to merge the Job\'s runtime env", exit code 1',
+        "{name} 会使训练器启动失败（{limit}）：verl 会在自己的 ray.init 中再次传递该变量，Ray 以 "
+        '"Failed to merge the Job\'s runtime env" 报错，退出码 1',
+    ),
+    "NR401.fix": (
+        "Take {name} out of env, or add RAY_OVERRIDE_JOB_RUNTIME_ENV: 1 to env: then verl's copy of it wins",
+        "从 env 中去掉 {name}；或在 env 中加上 RAY_OVERRIDE_JOB_RUNTIME_ENV: 1，此时以 verl 传递的副本为准",
+    ),
+    "NR402": (
+        "{name} makes the trainer fail at its start ({limit}): with this job's arguments verl sets it itself in "
+        'ray.init, and Ray ends it with "Failed to merge the Job\'s runtime env", exit code 1',
+        "{name} 会使训练器启动失败（{limit}）：在本作业的参数下，verl 会在 ray.init 中自行设置该变量，Ray 以 "
+        '"Failed to merge the Job\'s runtime env" 报错，退出码 1',
+    ),
+    "NR402.fix": (
+        "Take {name} out of env: verl gives it the value that it needs",
+        "从 env 中去掉 {name}：verl 会设置它所需要的值",
+    ),
+    "NR403": (
+        "the argument sets {name} in the runtime_env of ray.init, but the job sets it for every worker already: Ray "
+        'ends the trainer with "Failed to merge the Job\'s runtime env"',
+        "该参数在 ray.init 的 runtime_env 中设置 {name}，而作业已为所有 worker 设置了它：Ray 会以 "
+        '"Failed to merge the Job\'s runtime env" 结束训练器',
+    ),
+    "NR403.fix": (
+        "Drop the argument; a flag of your own belongs in env, which reaches every worker",
+        "去掉该参数；自己的环境变量应写在 env 中，它会到达每个 worker",
+    ),
+    "NR404": (
+        "the argument sets {name} in the runtime_env of ray.init, but the submission sets {name} already: Ray ends the "
+        'trainer with "Failed to merge the Job\'s runtime env"',
+        "该参数在 ray.init 的 runtime_env 中设置 {name}，而提交请求已设置 {name}：Ray 会以 "
+        '"Failed to merge the Job\'s runtime env" 结束训练器',
+    ),
+    "NR404.fix": (
+        "Drop the argument and use runtime_env of the job file (working_dir, pip)",
+        "去掉该参数，改用作业文件的 runtime_env（working_dir、pip）",
+    ),
+    "NR411": (
+        "{name} is a name that npurun sets itself: by NPURUN_… it recognises the processes of an attempt",
+        "{name} 由 npurun 自行设置：npurun 通过 NPURUN_… 识别一次尝试的进程",
+    ),
+    "NR411.fix": ("Use a name that does not begin with NPURUN_", "请改用不以 NPURUN_ 开头的名字"),
+    "NR412": (
+        "{name}={value}: verl needs 1 on NPUs, else Ray narrows the visible devices and ranks open the wrong one",
+        "{name}={value}：在 NPU 上 verl 需要 1，否则 Ray 会缩小可见设备范围，各 rank 会打开错误的设备",
+    ),
+    "NR412.fix": ("Drop the flag: npurun sets it to 1", "去掉该变量：npurun 会将其设为 1"),
+    "NR413": (
+        "{name}={value} is no whole number of at least {limit}: Ray would kill the driver before it has ended the "
+        "trainer and freed the NPUs",
+        "{name}={value} 不是至少 {limit} 的整数：Ray 会在驱动进程结束训练器、释放 NPU 之前将其杀死",
+    ),
+    "NR413.fix": ("Drop the flag, or give more than {limit}", "去掉该变量，或设为大于 {limit} 的值"),
+    "NR414": (
+        "{name}={value} would narrow every process on every node to the same devices; verl sets it for each rank",
+        "{name}={value} 会把所有节点上的所有进程限制在相同的设备上；verl 会为每个 rank 单独设置",
+    ),
+    "NR414.fix": (
+        "Drop the flag; cluster.npus_per_node says how many NPUs of a node are used",
+        "去掉该变量；每个节点使用的 NPU 数由 cluster.npus_per_node 决定",
+    ),
+    "NR421": (
+        "{name}={value} is one node's address, but every node of the job would get it",
+        "{name}={value} 是某一个节点的地址，但作业的所有节点都会得到它",
+    ),
+    "NR421.fix": (
+        "Drop the flag; if the nodes need it, set it on each node before `ray start`",
+        "去掉该变量；如节点确有需要，请在各节点执行 `ray start` 之前分别设置",
+    ),
+    "NR422": (
+        "{name}={value} would give every process of the job the same rank or rank table; the launcher sets ranks",
+        "{name}={value} 会使作业的所有进程得到相同的 rank 或 rank table；rank 由启动器设置",
+    ),
+    "NR422.fix": ("Drop the flag", "去掉该变量"),
+    "NR423": (
+        "{name}={value}: a node whose network interface has another name cannot connect",
+        "{name}={value}：网卡名称不同的节点将无法建立连接",
+    ),
+    "NR423.fix": (
+        "Make sure that all nodes name it so, or set the flag on each node before `ray start`",
+        "请确认所有节点的网卡都叫这个名字，或在各节点执行 `ray start` 之前分别设置",
+    ),
+    "NR424": (
+        "{name}={value} names the cores of one server; on a node of another topology the binding is wrong",
+        "{name}={value} 写明了某台服务器的核编号；在拓扑不同的节点上绑核会出错",
+    ),
+    "NR424.fix": ("Give the mode alone (1 or 2)", "只写模式（1 或 2）"),
+    "NR431": (
+        "the value of {name} looks like a secret: a submission shows it to whoever can reach the Ray cluster",
+        "{name} 的值看起来是密钥：提交后，任何能访问 Ray 集群的人都能看到它",
+    ),
+    "NR431.fix": (
+        "Name a reference instead, secrets: {{NAME: {{file: /path/on/the/nodes}}}} or {{NAME: {{env: VARIABLE}}}}, and "
+        "change the secret if it was ever submitted",
+        "改用引用：secrets: {{NAME: {{file: /节点上的路径}}}} 或 {{NAME: {{env: 变量名}}}}；"
+        "如果该密钥曾经提交过，请更换它",
+    ),
+    "NR432": (
+        "{name} is both a secret and a flag in env",
+        "{name} 既在 secrets 中，又是 env 中的变量",
+    ),
+    "NR432.fix": ("Keep it under secrets only", "只保留 secrets 中的那一个"),
+    "NR441": ("the working_dir {value} is no folder", "working_dir {value} 不是一个目录"),
+    "NR441.fix": (
+        "Name an existing folder on this machine, or leave runtime_env.working_dir out",
+        "请填写本机上存在的目录，或去掉 runtime_env.working_dir",
+    ),
+    "NR442": (
+        "the working_dir {folder} has {value}, at most {limit}; its largest: {largest}",
+        "working_dir {folder} 大小为 {value}，最多 {limit}；其中最大的是：{largest}",
+    ),
+    "NR442.fix": (
+        "Name what is not needed in runtime_env.excludes, .rayignore or .gitignore; data and models belong on storage "
+        "that the nodes share",
+        "把不需要的内容写入 runtime_env.excludes、.rayignore 或 .gitignore；数据和模型应放在各节点的共享存储上",
+    ),
+    "NR443": (
+        "the working_dir {value} cannot be measured: {path}: {why}",
+        "无法测量 working_dir {value} 的大小：{path}：{why}",
+    ),
+    "NR443.fix": (
+        "Make it readable, or name it in runtime_env.excludes",
+        "请使其可读，或将其写入 runtime_env.excludes",
+    ),
+}

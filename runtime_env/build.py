@@ -1,0 +1,64 @@
+"""Job -> the Ray runtime_env: what every process of an attempt inherits. Pure; package URIs are added by `render`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runtime_env.ids import submission_id
+from submitter.gang.plan import PACKAGE
+from submitter.job.model import Job
+
+NOSET_FLAG = "RAY_EXPERIMENTAL_NOSET_ASCEND_RT_VISIBLE_DEVICES"
+"""Keeps Ray from narrowing ASCEND_RT_VISIBLE_DEVICES in workers: verl chooses the device by local rank itself.
+
+Ray 2.53 and later strip it from what workers inherit, unless the submission names entrypoint resources or a label
+selector (ray/dashboard/modules/job/job_supervisor.py, ray#59163): `render` always does.
+"""
+
+STOP_WAIT_FLAG = "RAY_JOB_STOP_WAIT_TIME_S"
+STOP_WAIT_S = 45
+"""Between Ray's SIGTERM and SIGKILL of a stopped job (3 s by default). Has to outlast the driver's own end:
+evidence from every node 3 s, 20 s for the trainer between SIGTERM and SIGKILL, then the sweep of what is left."""
+
+PLUGIN_FLAG = "VERL_USE_EXTERNAL_MODULES"
+PLUGIN_MODULE = f"{PACKAGE}.verl_plugin"
+SECRETS_FLAG = "NPURUN_SECRETS"
+RUN_FLAG = "NPURUN_RUN"
+ATTEMPT_FLAG = "NPURUN_ATTEMPT"
+
+
+def build(job: Job, *, run: str, attempt: int) -> dict[str, Any]:
+    """The runtime_env of one attempt, without package URIs: `{"env_vars": {name: text}, "pip": [requirement]}`.
+
+    Secrets are in it as references only; `pip` only when the job has requirements. UsageError for a bad run name.
+    """
+    env_vars = {STOP_WAIT_FLAG: str(STOP_WAIT_S), **delivered_flags(job)}
+    env_vars[ATTEMPT_FLAG] = submission_id(run, attempt)
+    env_vars[RUN_FLAG] = run
+    if job.trainer.launcher == "ray":
+        env_vars[PLUGIN_FLAG] = _with_plugin(env_vars.get(PLUGIN_FLAG, ""))
+    references = secret_references(job)
+    if references:
+        env_vars[SECRETS_FLAG] = json.dumps(references, sort_keys=True)
+    pip = {"pip": list(job.runtime_env.pip)} if job.runtime_env.pip else {}
+    return {"env_vars": dict(sorted(env_vars.items())), **pip}
+
+
+def delivered_flags(job: Job) -> dict[str, str]:
+    """The job's flags as workers see them, with the NOSET flag: each must be proved on every node."""
+    flags = {NOSET_FLAG: "1", **{flag.name: flag.value for flag in job.flags}}
+    if PLUGIN_FLAG in flags and job.trainer.launcher == "ray":
+        flags[PLUGIN_FLAG] = _with_plugin(flags[PLUGIN_FLAG])
+    return dict(sorted(flags.items()))
+
+
+def secret_references(job: Job) -> dict[str, dict[str, str]]:
+    """`{"WANDB_API_KEY": {"file": path}}` or `{"env": name}`, by the secret's name."""
+    return {secret.name: {secret.source: secret.target} for secret in job.secrets}
+
+
+def _with_plugin(modules: str) -> str:
+    """verl imports the modules in this order, so the user's own (a platform, say) come first."""
+    own = [module for module in modules.split(",") if module and module != PLUGIN_MODULE]
+    return ",".join([*own, PLUGIN_MODULE])

@@ -1,0 +1,131 @@
+"""The folder that travels with a job: measured as Ray would pack it, before a byte of it is read."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import nlargest
+from pathlib import Path
+
+from submitter.checks.finding import Finding
+from submitter.checks.rule import Rule
+from submitter.errors import Place
+from submitter.job.model import Job
+
+MIB = 1024 * 1024
+MAX_WORKING_DIR_BYTES = 100 * MIB
+"""Ray keeps packages in the head's memory and every node unpacks its own copy (Ray's own cap is 512 MiB)."""
+
+LARGEST_NAMED = 10
+SMALL_FILE_BYTES = MIB
+"""Smaller files count for their folder: a thousand of them are named once."""
+
+FILES_MEASURED = 200_000
+"""Above the size limit the walk ends here: a home directory by mistake is refused within seconds."""
+
+
+@dataclass
+class Measure:
+    """Sizes in bytes by path below the folder; small files under `folder/*`."""
+
+    total: int = 0
+    files: int = 0
+    complete: bool = True
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, path: str, size: int) -> None:
+        self.files += 1
+        self.total += size
+        key = path if size >= SMALL_FILE_BYTES else str(Path(path).parent / "*")
+        self.sizes[key] = self.sizes.get(key, 0) + size
+
+
+class _EnoughError(Exception):
+    """The folder is refused whatever else is in it."""
+
+
+def measure(folder: Path, excludes: Iterable[str]) -> Measure:
+    """What Ray would pack of `folder`, by its own ignore rules. OSError when something cannot be read."""
+    from ray._private.runtime_env.packaging import _dir_travel, _get_excludes
+
+    found = Measure()
+
+    def visit(path: Path) -> None:
+        if path.is_file():
+            found.add(str(path.relative_to(folder)), path.stat().st_size)
+        if found.total > MAX_WORKING_DIR_BYTES and found.files >= FILES_MEASURED:
+            raise _EnoughError
+
+    try:
+        rules = [_get_excludes(folder, ray_excludes(excludes))]
+        _dir_travel(folder, rules, visit, include_gitignore=respects_gitignore(), logger=silent_logger())
+    except _EnoughError:
+        found.complete = False
+    return found
+
+
+def ray_excludes(excludes: Iterable[str]) -> list[str]:
+    """The job's excludes behind those that Ray always applies to a working_dir."""
+    from ray._private.ray_constants import get_runtime_env_default_excludes
+
+    return [*get_runtime_env_default_excludes(), *excludes]
+
+
+def respects_gitignore() -> bool:
+    """As Ray's own submission client decides it."""
+    return os.environ.get("RAY_RUNTIME_ENV_IGNORE_GITIGNORE", "0") != "1"
+
+
+def silent_logger() -> logging.Logger:
+    """Ray's packaging logs a line per ignore file and large file; here the findings say it."""
+    logger = logging.getLogger("npurun.packaging")
+    logger.propagate = False
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return logger
+
+
+def working_dir_missing(job: Job) -> list[Finding]:
+    """Source: Ray packs a local folder only; anything else fails at submission."""
+    folder = job.runtime_env.working_dir
+    if folder is None or Path(folder).is_dir():
+        return []
+    return [Finding("NR441", "error", _place(job), value=folder)]
+
+
+def working_dir_size(job: Job) -> list[Finding]:
+    """Source: ray/_private/runtime_env/packaging.py (ignore rules, storage in the GCS)."""
+    folder = job.runtime_env.working_dir
+    if folder is None or not Path(folder).is_dir():
+        return []
+    try:
+        found = measure(Path(folder).absolute(), job.runtime_env.excludes)
+    except OSError as error:
+        values: dict[str, object] = {"path": error.filename or folder, "why": error.strerror or error}
+        return [Finding("NR443", "error", _place(job), value=folder, values=values)]
+    return [] if found.total <= MAX_WORKING_DIR_BYTES else [_too_large(job, folder, found)]
+
+
+RULES = (Rule("NR441", working_dir_missing), Rule("NR442", working_dir_size))
+
+
+def _too_large(job: Job, folder: str, found: Measure) -> Finding:
+    largest = nlargest(LARGEST_NAMED, found.sizes.items(), key=lambda entry: entry[1])
+    return Finding(
+        "NR442",
+        "error",
+        _place(job),
+        value=("" if found.complete else "> ") + _mib(found.total),
+        limit=_mib(MAX_WORKING_DIR_BYTES),
+        values={"folder": folder, "largest": ", ".join(f"{path} ({_mib(size)})" for path, size in largest)},
+    )
+
+
+def _mib(size: int) -> str:
+    return f"{size / MIB:.1f} MiB"
+
+
+def _place(job: Job) -> Place:
+    return Place(file=job.file, key="runtime_env.working_dir")

@@ -1,0 +1,102 @@
+"""Job + facts of one attempt -> the body of the POST to /api/jobs/. Reads no clock, environment, disk or network."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runtime_env.build import ATTEMPT_FLAG, RUN_FLAG, build
+from runtime_env.ids import submission_id
+from submitter.gang.plan import PACKAGE
+from submitter.job.model import Job
+
+HEAD_PLACEHOLDER = "<head-node-id>"
+"""Stands for the head node's id when no cluster was asked."""
+
+ENTRYPOINT = ("python3", "-m", PACKAGE)
+
+LABEL_SELECTORS_SINCE = (2, 54)
+"""`entrypoint_label_selector` of JobSubmitRequest came with Ray 2.54.0 (ray#59735): its wheel has the field, 2.53.0's
+has not. An older Ray answers an unknown field with 400. Ray's docs tell of label selectors in tasks and placement
+group bundles since 2.49."""
+
+HEAD_RESOURCE = "node:__internal_head__"
+HEAD_RESOURCE_SHARE = 0.001
+"""Ray gives this resource to the head alone (1.0 of it): the smallest share pins the driver and blocks nobody.
+Any entrypoint resource also keeps Ray from stripping the NOSET flag."""
+
+RUN_KEY, ATTEMPT_KEY, SPEC_KEY, JOB_KEY = "npurun_run", "npurun_attempt", "npurun_spec", "npurun_job"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a job file does not know: the attempt, the cluster, the packages."""
+
+    run: str
+    attempt: int
+    package_uris: tuple[str, ...]
+    """`gcs://_ray_pkg_<hash>.zip`, the gang's first."""
+    working_dir_uri: str | None
+    head_node_id: str
+    """HEAD_PLACEHOLDER when no cluster was asked."""
+    ray_version: str
+
+
+def request(job: Job, facts: Facts) -> dict[str, Any]:
+    """Exactly what is posted. UsageError when run and attempt make no valid submission id."""
+    body = {
+        "entrypoint": " ".join(ENTRYPOINT),
+        "submission_id": submission_id(facts.run, facts.attempt),
+        "runtime_env": _runtime_env(job, facts),
+        "metadata": _metadata(job, facts),
+        **_on_head(facts),
+    }
+    body["metadata"][SPEC_KEY] = spec_hash(body)
+    return body
+
+
+def request_bytes(body: Mapping[str, Any]) -> bytes:
+    """Canonical JSON: what a dry run prints is byte for byte what is posted."""
+    return json.dumps(body, sort_keys=True, ensure_ascii=False, indent=1).encode()
+
+
+def spec_hash(body: Mapping[str, Any]) -> str:
+    """SHA-256 of what a submission does, whichever attempt it is and wherever the head stands."""
+    spec = copy.deepcopy(dict(body))
+    for field in ("submission_id", "entrypoint_label_selector", "entrypoint_resources"):
+        spec.pop(field, None)
+    for key in (RUN_KEY, ATTEMPT_KEY, SPEC_KEY):
+        spec["metadata"].pop(key, None)
+    for name in (RUN_FLAG, ATTEMPT_FLAG):
+        spec["runtime_env"]["env_vars"].pop(name, None)
+    return hashlib.sha256(request_bytes(spec)).hexdigest()
+
+
+def supports_label_selectors(ray_version: str) -> bool:
+    """Whether a job submission may name `entrypoint_label_selector`; False for a version that cannot be read."""
+    numbers = re.match(r"(\d+)\.(\d+)", ray_version)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= LABEL_SELECTORS_SINCE
+
+
+def _runtime_env(job: Job, facts: Facts) -> dict[str, Any]:
+    env = build(job, run=facts.run, attempt=facts.attempt)
+    env["py_modules"] = list(facts.package_uris)
+    if facts.working_dir_uri is not None:
+        env["working_dir"] = facts.working_dir_uri
+    return env
+
+
+def _metadata(job: Job, facts: Facts) -> dict[str, str]:
+    """Shown in Ray's dashboard and in every answer: names and numbers only."""
+    return {RUN_KEY: facts.run, ATTEMPT_KEY: str(facts.attempt), JOB_KEY: job.name}
+
+
+def _on_head(facts: Facts) -> dict[str, Any]:
+    if supports_label_selectors(facts.ray_version):
+        return {"entrypoint_label_selector": {"ray.io/node-id": facts.head_node_id}}
+    return {"entrypoint_resources": {HEAD_RESOURCE: HEAD_RESOURCE_SHARE}}
