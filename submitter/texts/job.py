@@ -1,3 +1,193 @@
 """Texts of this room: id -> (English, Chinese)."""
 
-TEXTS: dict[str, tuple[str, str]] = {}
+TEXTS: dict[str, tuple[str, str]] = {
+    "job.not_found": (
+        "there is no job and no file {name}; the nearest shipped job is {nearest}; `npurun jobs` lists all",
+        "没有名为 {name} 的作业或文件；最接近的内置作业是 {nearest}；`npurun jobs` 可列出全部",
+    ),
+    # The file
+    "job.unreadable": ("cannot be read: {why}", "无法读取：{why}"),
+    "job.directory": ("is a directory; give a job file", "是目录；请给出作业文件"),
+    "job.not_regular": ("is not a regular file; give a job file", "不是普通文件；请给出作业文件"),
+    "job.too_large": (
+        "is no job file: {size} bytes or more, the limit is {limit}",
+        "不是作业文件：至少 {size} 字节，上限为 {limit}",
+    ),
+    "job.not_utf8": ("is not UTF-8 text; save it as UTF-8", "不是 UTF-8 文本；请保存为 UTF-8"),
+    "job.control_character": (
+        "the character {code} cannot stand in a job file; remove it",
+        "作业文件中不能出现字符 {code}；请删除",
+    ),
+    # YAML
+    "job.empty": ("is empty; a job file starts with `name:`", "文件为空；作业文件以 `name:` 开头"),
+    "job.yaml": ("is not valid YAML: {problem}", "不是合法的 YAML：{problem}"),
+    "job.tab": ("a tab indents this line; YAML wants spaces", "此行以制表符缩进；YAML 要求使用空格"),
+    "job.documents": (
+        "a second document starts here; a job file is one document",
+        "此处开始了第二个文档；作业文件只能包含一个文档",
+    ),
+    "job.tag": (
+        "YAML tags ({tag}) are not allowed; write the plain value",
+        "不允许使用 YAML 标签（{tag}）；请直接写值",
+    ),
+    "job.merge_key": ("merge keys (<<) are not allowed; write the keys out", "不允许使用合并键（<<）；请逐一写出各键"),
+    "job.alias": (
+        "the alias *{name} refers to nothing that ends before it",
+        "别名 *{name} 之前没有已结束的对应锚点",
+    ),
+    "job.too_deep": ("nested deeper than {limit} levels", "嵌套超过 {limit} 层"),
+    "job.too_many_nodes": (
+        "more than {limit} keys and values, aliases counted in full",
+        "键和值（别名展开后）超过 {limit} 个",
+    ),
+    "job.key_not_text": (
+        "the key {key} is not text; put it in quotes if it is meant as text",
+        "键 {key} 不是文本；若确为文本请加引号",
+    ),
+    "job.duplicate_key": (
+        "the key {key} is here for the second time; the first is in line {first}",
+        "键 {key} 在此重复；第一次出现在第 {first} 行",
+    ),
+    "job.not_a_mapping": (
+        "is no job: keys and values are wanted, such as `name: my_job`",
+        "不是作业：应为键值对，例如 `name: my_job`",
+    ),
+    # Keys and their values
+    "job.unknown_key": (
+        "unknown key {key}; did you mean {nearest}? Known here: {known}",
+        "未知的键 {key}；是否应为 {nearest}？此处可用：{known}",
+    ),
+    "job.missing": ("the key {key} is missing; it is required", "缺少必需的键 {key}"),
+    "job.not_a_scalar": (
+        "{key} wants one value, not a list or keys of its own",
+        "{key} 应为单个值，而不是列表或键值对",
+    ),
+    "job.want_mapping": ("{key} wants keys and values, not {value}", "{key} 应为键值对，而不是 {value}"),
+    "job.want_list": ("{key} wants a list, not {value}", "{key} 应为列表，而不是 {value}"),
+    "job.want_text": (
+        "{key} wants text, not {value}; put it in quotes",
+        "{key} 应为文本，而不是 {value}；请加引号",
+    ),
+    "job.want_bool": ("{key} wants true or false, not {value}", "{key} 应为 true 或 false，而不是 {value}"),
+    "job.want_integer": ("{key} wants a whole number, not {value}", "{key} 应为整数，而不是 {value}"),
+    "job.want_number": ("{key} wants a number, not {value}", "{key} 应为数字，而不是 {value}"),
+    "job.range": (
+        "{key} is {value}; it has to lie between {low} and {high}",
+        "{key} 为 {value}；取值必须在 {low} 与 {high} 之间",
+    ),
+    "job.choice": ("{key} is {value}; it has to be one of {allowed}", "{key} 为 {value}；只能是 {allowed} 之一"),
+    "job.want_name": (
+        "{key} is {value}; it wants 1 to 48 of a-z, 0-9, _ and -, the first a letter or digit",
+        "{key} 为 {value}；应为 1 到 48 个 a-z、0-9、_、- 字符，首字符为字母或数字",
+    ),
+    "job.want_stack": (
+        "{key} is {value}; it wants the name of a stack, such as cann-9.0.0",
+        "{key} 为 {value}；应为版本栈的名称，例如 cann-9.0.0",
+    ),
+    "job.want_module": (
+        "{key} is {value}; it wants a Python module, such as verl.trainer.main_ppo",
+        "{key} 为 {value}；应为 Python 模块，例如 verl.trainer.main_ppo",
+    ),
+    "job.want_host": (
+        "{key} is {value}; it wants a host name or an IP address",
+        "{key} 为 {value}；应为主机名或 IP 地址",
+    ),
+    "job.want_absolute_path": (
+        "{key} is {value}; it wants an absolute path on the nodes",
+        "{key} 为 {value}；应为节点上的绝对路径",
+    ),
+    "job.want_env_name": (
+        "{key} is {value}; it wants the name of an environment variable",
+        "{key} 为 {value}；应为环境变量名",
+    ),
+    "job.env_name": (
+        "{name} is no name of an environment variable; use letters, digits and _",
+        "{name} 不是合法的环境变量名；请使用字母、数字和 _",
+    ),
+    "job.flag_null": (
+        'the flag {name} has no value; write "" for an empty one',
+        '标志 {name} 没有值；若为空值请写 ""',
+    ),
+    "job.secret_form": (
+        "the secret {name} wants exactly one of `file:` (a path on the nodes) and `env:` (a variable there)",
+        "密钥 {name} 必须且只能有 `file:`（节点上的路径）或 `env:`（节点上的变量）之一",
+    ),
+    "job.torchrun_unused": (
+        "trainer.torchrun counts only with `launcher: torchrun`; remove it or change the launcher",
+        "trainer.torchrun 仅在 `launcher: torchrun` 时有效；请删除它或更改 launcher",
+    ),
+    "job.group_name": (
+        "{name} is no name of a group; use letters, digits, _ and -, at most 48",
+        "{name} 不是合法的组名；请使用字母、数字、_ 和 -，最多 48 个字符",
+    ),
+    "job.text_form": (
+        "{{$text: …}} stands alone and holds one text; put it in quotes",
+        "{{$text: …}} 必须单独出现且只含一段文本；请加引号",
+    ),
+    # Scalars
+    "job.unquoted": (
+        "YAML reads {value} as a {kind}; put it in quotes if it is meant as text",
+        "YAML 将 {value} 读作 {kind}；若确为文本请加引号",
+    ),
+    "job.number_spelling": (
+        "YAML reads {value} as {number}, Hydra as text; write {number}, or put {value} in quotes",
+        "YAML 将 {value} 读作 {number}，Hydra 则读作文本；请写 {number}，或给 {value} 加引号",
+    ),
+    "job.number_range": (
+        "{value} is too large for a floating-point number; write .inf if that is meant",
+        "{value} 超出浮点数范围；若确为无穷大请写 .inf",
+    ),
+    "job.number_long": ("a number of more than {limit} characters", "数字超过 {limit} 个字符"),
+    # Variables
+    "job.variable_name": (
+        "{name} is no name of a variable; use letters, digits and _",
+        "{name} 不是合法的变量名；请使用字母、数字和 _",
+    ),
+    "job.undefined": (
+        "the variable {name} is not defined; did you mean {nearest}?",
+        "变量 {name} 未定义；是否应为 {nearest}？",
+    ),
+    "job.reference": (
+        "{reference} is no reference; write ${{NAME}}, ${{{{ 2 * NAME }}}}, or {{$text: …}} for what is Hydra's",
+        "{reference} 不是变量引用；请写 ${{NAME}}、${{{{ 2 * NAME }}}}，属于 Hydra 的内容请写 {{$text: …}}",
+    ),
+    "job.environment_lacks": (
+        "${{{name}}} has no value: the environment does not set {name}",
+        "${{{name}}} 没有值：环境中未设置 {name}",
+    ),
+    "job.cycle": (
+        "variables refer to each other in a circle: {cycle}",
+        "变量循环引用：{cycle}",
+    ),
+    "job.expanded": (
+        "variables expand to more than {limit} characters",
+        "变量展开后超过 {limit} 个字符",
+    ),
+    "job.set_form": ("wants NAME=VALUE", "格式应为 NAME=VALUE"),
+    "job.set_undeclared": (
+        "the job declares no variable {name}; did you mean {nearest}?",
+        "作业未声明变量 {name}；是否应为 {nearest}？",
+    ),
+    "job.not_text": (
+        "is not UTF-8 text, or holds a NUL character",
+        "不是 UTF-8 文本，或包含 NUL 字符",
+    ),
+    # Expressions
+    "job.expression": (
+        "cannot compute {expression}; allowed are whole numbers, variables, + - * // % ( )",
+        "无法计算 {expression}；只允许整数、变量、+ - * // % ( )",
+    ),
+    "job.expression_long": (
+        "an expression of more than {limit} characters",
+        "表达式超过 {limit} 个字符",
+    ),
+    "job.expression_zero": ("{expression} divides by zero", "{expression} 除以零"),
+    "job.expression_range": (
+        "{expression} goes beyond {limit}",
+        "{expression} 超出 {limit}",
+    ),
+    "job.operand": (
+        "{name} is {value}, and an expression needs a whole number",
+        "{name} 为 {value}，而表达式需要整数",
+    ),
+}

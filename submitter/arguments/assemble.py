@@ -1,0 +1,46 @@
+"""A job's groups → the trainer's arguments and the whole command. Lists of arguments only: no shell reads them."""
+
+from __future__ import annotations
+
+from submitter.arguments.values import value_text
+from submitter.job.model import Argument, Job, Torchrun
+
+
+def arguments(job: Job) -> list[str]:
+    """All arguments of all groups in the order of the file, then those from after `--`."""
+    own = [argument_text(argument) for group in job.groups for argument in group.arguments]
+    return [*own, *job.extra_arguments]
+
+
+def argument_text(argument: Argument) -> str:
+    """`key=value`; `~key` for a deletion whose value is null."""
+    if argument.value is None and argument.key.startswith("~"):
+        return argument.key
+    return f"{argument.key}={value_text(argument.value)}"
+
+
+def command(job: Job) -> list[str]:
+    """Launcher ray: the whole command. Launcher torchrun: what follows torchrun's own options."""
+    module = ["-m", job.trainer.module, *arguments(job)]
+    return module if job.trainer.launcher == "torchrun" else ["python3", *module]
+
+
+def argv(job: Job) -> list[str]:
+    """The command as a person would type it; with torchrun, each node's `--node_rank` is chosen in the cluster."""
+    if job.trainer.torchrun is None:
+        return command(job)
+    return ["torchrun", *_torchrun_options(job.cluster.nodes, job.trainer.torchrun), *command(job)]
+
+
+def flags(job: Job) -> dict[str, str]:
+    """The job's own flags, sorted by name."""
+    return {flag.name: flag.value for flag in sorted(job.flags, key=lambda flag: flag.name)}
+
+
+def _torchrun_options(nodes: int, torchrun: Torchrun) -> list[str]:
+    options = [f"--nnodes={nodes}", f"--nproc_per_node={torchrun.nproc_per_node}"]
+    if torchrun.master_addr is not None:
+        options.append(f"--master_addr={torchrun.master_addr}")
+    if torchrun.master_port is not None:
+        options.append(f"--master_port={torchrun.master_port}")
+    return options

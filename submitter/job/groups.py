@@ -1,0 +1,55 @@
+"""The `arguments:` section → groups of arguments, in the order of the file."""
+
+from __future__ import annotations
+
+import re
+
+from submitter.errors import Place, UsageError
+from submitter.job.document import Mapping, Node, Scalar
+from submitter.job.fields import Section
+from submitter.job.hydra_grammar import KEY, dict_key_text
+from submitter.job.model import Argument, Group, Value
+from submitter.job.variables import TEXT_KEY, Scope
+
+_GROUP = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,47}", re.ASCII)
+
+
+def groups(top: Section) -> tuple[Group, ...]:
+    """UsageError: a key that Hydra's grammar does not know, a value that it cannot express, an undefined variable."""
+    if "arguments" not in top.entries:
+        raise UsageError("job.missing", top.place, key="arguments")
+    section = top.section("arguments", None)
+    return tuple(_group(section, name) for name in section.entries)
+
+
+def _group(section: Section, name: str) -> Group:
+    if _GROUP.fullmatch(name) is None:
+        raise UsageError("job.group_name", section.at(name), name=name)
+    group = section.section(name, None)
+    return Group(name, tuple(_argument(group, key) for key in group.entries))
+
+
+def _argument(group: Section, key: str) -> Argument:
+    entry = group.entries[key]
+    place = Place(group.place.file, entry.line, key)
+    if KEY.fullmatch(key) is None:
+        raise UsageError("arguments.key", place, key=key)
+    return Argument(key, _value(entry.node, key, group.scope, place), place)
+
+
+def _value(node: Node, key: str, scope: Scope, place: Place) -> Value:
+    if isinstance(node, Scalar) or (isinstance(node, Mapping) and TEXT_KEY in node.entries):
+        return scope.resolve(node, key).value
+    if isinstance(node, Mapping):
+        return {name: _entry(name, node, key, scope, place) for name in node.entries}
+    return [_value(item, key, scope, place) for item in node.items]
+
+
+def _entry(name: str, node: Mapping, key: str, scope: Scope, place: Place) -> Value:
+    entry = node.entries[name]
+    where = Place(place.file, entry.line, key)
+    if "${" in name:
+        raise UsageError("arguments.reference_in_key", where, key=name)
+    if dict_key_text(name) is None:
+        raise UsageError("arguments.dict_key", where, key=name)
+    return _value(entry.node, key, scope, where)

@@ -1,0 +1,93 @@
+"""A job file, found by name or path, with its variables filled in → `Job`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import jobs
+from submitter.errors import Place, UsageError
+from submitter.job import sections
+from submitter.job.document import Mapping as MappingNode
+from submitter.job.document import parse
+from submitter.job.fields import Section, check_known, read_text
+from submitter.job.groups import groups
+from submitter.job.model import Job
+from submitter.job.nearest import nearest
+from submitter.job.source import read_text as read_file
+from submitter.job.variables import Scope, resolve_variables
+
+
+def load_job(
+    name_or_path: str, *, environ: Mapping[str, str], sets: Sequence[str] = (), extra: Sequence[str] = ()
+) -> Job:
+    """The job called `name_or_path`, or the one in that file, with everything resolved.
+
+    `sets`: "NAME=VALUE" each, as given to `--set`; `extra`: trainer arguments, appended unread.
+    UsageError, with file and line: whatever is wrong with the name, the file, its content or a variable.
+    """
+    path, shown = _find(name_or_path)
+    _check_texts(f"--set {item}" for item in sets)
+    _check_texts(extra)
+    root = parse(read_file(path, shown), shown)
+    if not isinstance(root, MappingNode):
+        raise UsageError("job.not_a_mapping", Place(shown, root.line))
+    return _job(root, path, shown, _readable(environ), sets, extra)
+
+
+def _job(
+    root: MappingNode, path: Path, shown: str, environ: Mapping[str, str], sets: Sequence[str], extra: Sequence[str]
+) -> Job:
+    place = Place(shown, root.line)
+    check_known(root, sections.SECTIONS, place)
+    declared = Section(root.entries, "", place, Scope(shown, environ)).section("variables", None).entries
+    scope, variables = resolve_variables(declared, shown, environ, sets)
+    top = Section(root.entries, "", place, scope)
+    cluster = sections.cluster(top)
+    return Job(
+        name=top.need("name", sections.read_name),
+        summary=top.get("summary", read_text) or "",
+        stack=top.get("stack", sections.read_stack),
+        file=shown,
+        cluster=cluster,
+        variables=variables,
+        flags=sections.flags(top),
+        trainer=sections.trainer(top, cluster.npus_per_node),
+        groups=groups(top),
+        extra_arguments=tuple(extra),
+        recovery=sections.recovery(top),
+        runtime_env=sections.runtime_env(top, str(path.parent)),
+        secrets=sections.secrets(top),
+    )
+
+
+def _find(name_or_path: str) -> tuple[Path, str]:
+    """The file, and how people see it: a shipped job by its file name, any other by the path given."""
+    shipped = jobs.shipped()
+    try:
+        path = jobs.find(name_or_path)
+    except FileNotFoundError:
+        names = [path.stem for path in shipped]
+        raise UsageError(
+            "job.not_found", None, name=name_or_path, nearest=nearest(Path(name_or_path).stem, names)
+        ) from None
+    return path, path.name if path in shipped else name_or_path
+
+
+def _readable(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without the variables whose bytes are no UTF-8: they could not be written into a request."""
+    return {name: text for name, text in environ.items() if _is_utf8(text)}
+
+
+def _check_texts(texts: Iterable[str]) -> None:
+    for text in texts:
+        if "\0" in text or not _is_utf8(text):
+            raise UsageError("job.not_text", Place(key=text))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,165 @@
+"""The sections of a job file → the dataclasses of `model.py`. Each function reads one section."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, cast
+
+from submitter.errors import UsageError
+from submitter.job.fields import (
+    Section,
+    integer,
+    matching,
+    one_of,
+    positive_number,
+    read_bool,
+    read_text,
+)
+from submitter.job.model import (
+    Cluster,
+    Flag,
+    Recovery,
+    RuntimeEnvSpec,
+    Secret,
+    Torchrun,
+    Trainer,
+)
+from submitter.job.scalars import Resolved
+from submitter.job.variables import NAME
+
+MAX_NODES = 4096
+MAX_NPUS_PER_NODE = 64
+MAX_PLACE_WAIT_S = 7 * 24 * 3600
+"""A week: whoever waits longer has forgotten the job."""
+MAX_ATTEMPTS = 1000
+MAX_HOURS = 10_000.0
+MAX_FIRST_STEP_MIN = 7 * 24 * 60
+MAX_PORT = 65_535
+
+SECTIONS = (
+    "name",
+    "summary",
+    "stack",
+    "cluster",
+    "variables",
+    "env",
+    "trainer",
+    "arguments",
+    "recovery",
+    "runtime_env",
+    "secrets",
+)
+RETRIES = ("now", "backoff", "exclude_node", "after_change", "never")
+
+# A run's name is the job's plus 9 characters, at most 57 together.
+read_name = matching(r"[a-z0-9][a-z0-9_-]{0,47}", "name")
+read_stack = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "stack")
+_read_module = matching(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "module")
+_read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
+_read_absolute = matching(r"/[^\0]*", "absolute_path")
+_read_env_name = matching(NAME.pattern, "env_name")
+_read_port = integer(1, MAX_PORT)
+
+
+def cluster(top: Section) -> Cluster:
+    section = top.section("cluster", ("nodes", "npus_per_node", "labels", "on_unfit", "place_wait_s"))
+    on_unfit = section.get("on_unfit", one_of(("exclude", "fail"))) or Cluster.on_unfit
+    return Cluster(
+        nodes=section.need("nodes", integer(1, MAX_NODES)),
+        npus_per_node=section.need("npus_per_node", integer(1, MAX_NPUS_PER_NODE)),
+        labels=_texts(section.section("labels", None)),
+        on_unfit=cast(Literal["exclude", "fail"], on_unfit),
+        place_wait_s=section.get("place_wait_s", integer(1, MAX_PLACE_WAIT_S)) or Cluster.place_wait_s,
+    )
+
+
+def trainer(top: Section, npus_per_node: int) -> Trainer:
+    section = top.section("trainer", ("module", "launcher", "torchrun"))
+    module = section.need("module", _read_module)
+    launcher = section.get("launcher", one_of(("ray", "torchrun"))) or "ray"
+    if launcher == "ray":
+        if "torchrun" in section.entries:
+            raise UsageError("job.torchrun_unused", section.at("torchrun"))
+        return Trainer(module, "ray")
+    return Trainer(module, "torchrun", _torchrun(section, npus_per_node))
+
+
+def recovery(top: Section) -> Recovery:
+    known = ("max_attempts", "max_hours", "first_step_min", "resume", "on_reason")
+    section = top.section("recovery", known)
+    resume = section.get("resume", read_bool)
+    return Recovery(
+        declared="recovery" in top.entries,
+        max_attempts=section.get("max_attempts", integer(1, MAX_ATTEMPTS)) or Recovery.max_attempts,
+        max_hours=section.get("max_hours", positive_number(MAX_HOURS)),
+        first_step_min=section.get("first_step_min", integer(1, MAX_FIRST_STEP_MIN)),
+        resume=Recovery.resume if resume is None else resume,
+        on_reason=_on_reason(section.section("on_reason", None)),
+    )
+
+
+def runtime_env(top: Section, folder: str) -> RuntimeEnvSpec:
+    """`folder`: the job file's, to which a relative working_dir belongs."""
+    section = top.section("runtime_env", ("working_dir", "excludes", "pip"))
+    working_dir = section.get("working_dir", read_text) or None
+    if working_dir is not None and "://" not in working_dir:  # a remote archive is Ray's to fetch
+        working_dir = os.path.abspath(os.path.join(folder, working_dir))  # noqa: PTH100, PTH118  # keeps symlinks
+    return RuntimeEnvSpec(working_dir, section.texts("excludes"), section.texts("pip"))
+
+
+def flags(top: Section) -> tuple[Flag, ...]:
+    section = top.section("env", None)
+    return tuple(_flag(section, name) for name in section.entries)
+
+
+def secrets(top: Section) -> tuple[Secret, ...]:
+    section = top.section("secrets", None)
+    return tuple(_secret(section, name) for name in section.entries)
+
+
+def _texts(section: Section) -> dict[str, str]:
+    return {key: section.need(key, read_text) for key in section.entries}
+
+
+def _on_reason(section: Section) -> dict[str, str]:
+    return {reason: section.need(reason, one_of(RETRIES)) for reason in section.entries}
+
+
+def _torchrun(trainer: Section, npus_per_node: int) -> Torchrun:
+    section = trainer.section("torchrun", ("nproc_per_node", "master_addr", "master_port"))
+    return Torchrun(
+        nproc_per_node=section.get("nproc_per_node", integer(1, MAX_NPUS_PER_NODE)) or npus_per_node,
+        master_addr=section.get("master_addr", _optional_host),
+        master_port=section.get("master_port", _optional_port),
+    )
+
+
+def _optional_host(resolved: Resolved, key: str) -> str | None:
+    return _read_host(resolved, key) if resolved.spelling else None
+
+
+def _optional_port(resolved: Resolved, key: str) -> int | None:
+    return _read_port(resolved, key) if resolved.spelling else None
+
+
+def _flag(section: Section, name: str) -> Flag:
+    _check_env_name(section, name)
+    resolved = section.scope.resolve(section.entries[name].node, section.name(name))
+    if resolved.value is None:
+        raise UsageError("job.flag_null", section.at(name), name=name)
+    return Flag(name, resolved.spelling, section.at(name))
+
+
+def _secret(secrets: Section, name: str) -> Secret:
+    _check_env_name(secrets, name)
+    section = secrets.section(name, ("file", "env"))
+    if len(section.entries) != 1:
+        raise UsageError("job.secret_form", secrets.at(name), name=name)
+    if "file" in section.entries:
+        return Secret(name, "file", section.need("file", _read_absolute), secrets.at(name))
+    return Secret(name, "env", section.need("env", _read_env_name), secrets.at(name))
+
+
+def _check_env_name(section: Section, name: str) -> None:
+    if NAME.fullmatch(name) is None:
+        raise UsageError("job.env_name", section.at(name), name=name)
