@@ -9,6 +9,7 @@ from typing import Any
 
 from . import host_facts, processes
 from .members import ACTOR_NAME, Gang, Member
+from .share import GangActor
 
 CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
@@ -62,16 +63,6 @@ class NodeWorker:
         return processes.leftovers(mine, driver, own_job)
 
 
-class GangActor:
-    """The named actor that tells the trainer's processes what is reserved."""
-
-    def __init__(self, facts: dict[str, Any]) -> None:
-        self._facts = facts
-
-    def facts(self) -> dict[str, Any]:
-        return self._facts
-
-
 def start_node_worker(member: Member, attempt: str) -> Any:
     """A handle; the process starts in the background."""
     import ray
@@ -85,7 +76,7 @@ def start_gang_actor(gang: Gang) -> Any:
     import ray
 
     here = pinned_to(ray.get_runtime_context().get_node_id())
-    options = {"num_cpus": 0, "name": ACTOR_NAME, "scheduling_strategy": here, "max_concurrency": CALLS_AT_ONCE}
+    options = {"num_cpus": 0, "name": ACTOR_NAME, "scheduling_strategy": here}
     return ray.remote(GangActor).options(**options).remote(gang.facts())
 
 

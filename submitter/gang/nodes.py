@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .compat import free_resources
 from .placement import NodeFacts
 from .say import clean
 
@@ -19,8 +20,7 @@ HOLDERS_SHOWN = 3
 def read_nodes() -> list[NodeFacts]:
     import ray
 
-    # verl reads the same private function; there is no public one for free resources per node.
-    free = ray._private.state.available_resources_per_node()
+    free = free_resources()
     draining = _draining()
     return [node_facts(node, free.get(node["NodeID"], {}), draining=node["NodeID"] in draining) for node in ray.nodes()]
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from .plan import Plan
 from .say import clean
 
-NODE_ID_LABEL = "ray.io/node-id"
 ACCELERATOR_LABEL = "ray.io/accelerator-type"
 
 CPUS_PER_NPU = {"ray": 3, "torchrun": 1}

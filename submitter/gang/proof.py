@@ -40,7 +40,7 @@ def prove(plan: Plan, gang: Gang, stop: Stop) -> list[NodeProof]:
             node_id=member.node_id,
             hostname=facts["hostname"],
             flags=answer["flags"],
-            wanted=wanted,
+            differs={name: value for name, value in wanted.items() if answer["flags"][name] != value},
             secrets=secret_states(plan.secrets, answer["secrets_missing"]),
             facts={**facts, "npu_ids": answer["npu_ids"], "visible_devices": answer["visible_devices"]},
         )
@@ -64,11 +64,7 @@ def secret_states(references: Mapping[str, object], missing: Sequence[str]) -> d
 
 def differences(proof: NodeProof) -> list[str]:
     """One line per flag that did not arrive as wanted."""
-    return [
-        clean(f"{name} is {'absent' if seen is None else repr(seen)}, {proof.wanted[name]!r} wanted")
-        for name, seen in proof.flags.items()
-        if seen != proof.wanted[name]
-    ]
+    return [clean(f"{name} is {_quoted(proof.flags[name])}, {value!r} wanted") for name, value in proof.differs.items()]
 
 
 def flag_table(proofs: Sequence[NodeProof], width: int = WIDTH - INDENT) -> list[str]:
@@ -207,6 +203,10 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([number, number])
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _quoted(seen: str | None) -> str:
+    return "absent" if seen is None else repr(seen)
 
 
 def _told(value: object) -> str:

@@ -66,18 +66,18 @@ def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class NodeProof:
-    """What one node's task that held an NPU saw, and the node's facts.
-
-    `flags` has every wanted flag with the value seen (None: absent); `secrets` says "resolved" or "missing" only.
-    """
+    """What one node's task that held an NPU saw, and the node's facts."""
 
     attempt: str
     ip: str
     node_id: str
     hostname: str
     flags: Mapping[str, str | None]
-    wanted: Mapping[str, str]
+    """Every wanted flag with the value seen (None: absent)."""
+    differs: Mapping[str, str] = field(default_factory=dict)
+    """The wanted value of each flag that was seen otherwise; empty when all arrived."""
     secrets: Mapping[str, str] = field(default_factory=dict)
+    """"resolved" or "missing", never a value."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """devices (count of /dev/davinci*), npu_ids (ids that Ray gave the task), visible_devices, cpus, memory_gib …"""
 

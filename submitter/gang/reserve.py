@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .compat import pinned_group, supports_bundle_labels
 from .ended import Ended, Stop
 from .members import Gang, Member
 from .nodes import read_holders, read_nodes
-from .placement import NODE_ID_LABEL, Choice, Need, NodeFacts, choose, could_fit, need_of, rows, summary
+from .placement import Choice, Need, NodeFacts, choose, could_fit, need_of, rows, summary
 from .plan import Plan
 from .say import say
 
@@ -40,12 +40,6 @@ def reserve(plan: Plan, attempt: str, stop: Stop) -> Gang:
             return _gang(plan, attempt, choice.chosen, groups)
         waiting.tell(choice, nodes)
         _pause(random.uniform(*RETRY_AFTER_S), stop)
-
-
-def supports_label_selector() -> bool:
-    from ray.util.placement_group import placement_group
-
-    return "bundle_label_selector" in inspect.signature(placement_group).parameters
 
 
 def bundles(plan: Plan) -> list[dict[str, float]]:
@@ -108,15 +102,10 @@ def _try(chosen: Sequence[NodeFacts], plan: Plan, name: str, stop: Stop) -> tupl
 
 
 def _group(node: NodeFacts, plan: Plan, name: str) -> Any:
-    """One STRICT_PACK group on one node. Without label selectors its "node:<ip>" resource pins it (older Ray)."""
     from ray.util.placement_group import placement_group
 
-    wanted = bundles(plan)
-    if supports_label_selector():
-        selectors = [{NODE_ID_LABEL: node.node_id}] * len(wanted)
-        return placement_group(wanted, strategy="STRICT_PACK", name=name, bundle_label_selector=selectors)
-    pinned = [{**bundle, f"node:{node.ip}": 0.001} for bundle in wanted]
-    return placement_group(pinned, strategy="STRICT_PACK", name=name)
+    pinned = pinned_group(bundles(plan), node.node_id, node.ip, by_label=supports_bundle_labels())
+    return placement_group(strategy="STRICT_PACK", name=name, **pinned)
 
 
 def _all_created(groups: Sequence[Any], stop: Stop) -> bool:
@@ -147,7 +136,7 @@ def _gang(plan: Plan, attempt: str, chosen: Sequence[NodeFacts], groups: tuple[A
         members=tuple(Member(node.node_id, node.ip, node.hostname) for node in chosen),
         groups=groups,
         bundles_per_group=len(bundles(plan)),
-        supports_label_selector=supports_label_selector(),
+        supports_label_selector=supports_bundle_labels(),
         labels=plan.labels,
     )
 
