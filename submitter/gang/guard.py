@@ -1,8 +1,9 @@
 """Runs a command and lets nothing of it outlive the process that holds the guard's standard input.
 
-`python3 -m npurun_gang.guard COMMAND…`. A line on standard input, a number of seconds, asks the tree to end: SIGTERM
-to the command, SIGKILL to whatever is left after that time. End of file (the holder is gone) and SIGTERM ask the same
-with `HOLDER_GONE_GRACE_S`. Exits with the command's code (128 + n for a signal) once no descendant is left.
+`python3 -m npurun_gang.guard [--remove FOLDER] COMMAND…`. A line on standard input, a number of seconds, asks the tree
+to end: SIGTERM to the command, SIGKILL to whatever is left after that time. End of file (the holder is gone) and
+SIGTERM ask the same with `HOLDER_GONE_GRACE_S`. Exits with the command's code (128 + n for a signal) once no descendant
+is left; FOLDER is then removed.
 
 Two processes, because Ray sends SIGKILL to the direct children of a dying worker: the outer one is that child, the
 inner one holds the tree. Both adopt orphans (PR_SET_CHILD_SUBREAPER), so a process in a session of its own stays in
@@ -15,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -31,6 +33,8 @@ HOLDER_GONE_GRACE_S = 2.0  # nobody waits for output any more
 LEFTOVER_GRACE_S = 2.0  # for what the command itself left behind
 KILL_BOUND_S = 10.0  # a process in uninterruptible sleep (a hung device driver) cannot be killed
 
+REMOVE = "--remove"
+
 EXIT_NOT_FOUND = 127  # as a shell's
 EXIT_KILLED = 128 + signal.SIGKILL
 
@@ -38,8 +42,17 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored signals survive exec: give them back to the command
 
 
-def main(command: Sequence[str]) -> int:
-    """Exit code of `command`."""
+def main(argv: Sequence[str]) -> int:
+    """Exit code of the command."""
+    folder, command = (argv[1], argv[2:]) if argv[0] == REMOVE else (None, argv)
+    code = guard(command)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)  # the other guard may have been quicker
+    return code
+
+
+def guard(command: Sequence[str]) -> int:
+    """Exit code of `command`, in both guards."""
     adopt_orphans()
     outer = os.getpid()
     inner = os.fork()

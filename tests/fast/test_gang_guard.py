@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -63,9 +64,9 @@ class Held:
     """A guard as a launcher holds it: by its standard input."""
 
     def __init__(self, command: list[str], mark: str) -> None:
-        self.mark = mark
+        self.folder = Path(tempfile.mkdtemp())
         self.outer = subprocess.Popen(
-            [sys.executable, "-m", "submitter.gang.guard", *command],
+            [sys.executable, "-m", "submitter.gang.guard", guard.REMOVE, str(self.folder), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -133,6 +134,7 @@ def test_nothing_of_a_hard_tree_survives(end, mark: str, tmp_path: Path) -> None
     assert len(carrying(mark)) == 7  # two guards, the command, four kinds of children
     end(held)
     wait_gone(mark, bound_s=BOUND_S)
+    assert not held.folder.exists()
 
 
 def test_nothing_survives_that_forks_while_it_is_being_killed(mark: str, tmp_path: Path) -> None:
