@@ -13,8 +13,8 @@ from typing import Any
 import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 
+from .compat import pinned_group
 from .members import ACTOR_NAME, namespace
-from .pinning import NODE_ID_LABEL
 
 ANSWER_TIMEOUT_S = 30
 """The gang's actor answers in milliseconds; on an overloaded node a call was seen to take seconds."""
@@ -90,12 +90,8 @@ class Holding:
         raise HandoverError(f"npurun: pool {pool} wants {shape}; the gang's nodes do not have them free")
 
     def _cpu_group(self, name: str, count: int, cpus: int, node: int) -> PlacementGroup:
-        bundle: dict[str, float] = {"CPU": cpus}
-        if not self.by_label:
-            bundle[f"node:{self.ips[node]}"] = 0.001
-            return placement_group([dict(bundle) for _ in range(count)], "STRICT_PACK", name)
-        selector = [{NODE_ID_LABEL: self.node_ids[node]}] * count
-        return placement_group([bundle] * count, "STRICT_PACK", name, bundle_label_selector=selector)
+        pinned = pinned_group([{"CPU": cpus}] * count, self.node_ids[node], self.ips[node], by_label=self.by_label)
+        return placement_group(strategy="STRICT_PACK", name=name, **pinned)
 
 
 @functools.cache

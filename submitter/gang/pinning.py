@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-NODE_ID_LABEL = "ray.io/node-id"
+from .compat import NODE_ID_LABEL
 
 ANYWHERE = (None, "DEFAULT", "SPREAD")
 """Scheduling strategies that leave the node to Ray."""

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from submitter.gang import pinning, verl_plugin
-from submitter.gang.pinning import NODE_ID_LABEL, Pinning
+from submitter.gang.compat import NODE_ID_LABEL
+from submitter.gang.pinning import Pinning
 
 NAMES = json.loads((Path(__file__).parents[1] / "data" / "verl_names.json").read_text())["versions"]
 NODES = ("aa", "bb", "cc", "dd")
