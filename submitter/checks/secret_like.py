@@ -8,8 +8,8 @@ from collections.abc import Iterator
 MASK = "***"
 
 _NAME = re.compile(
-    r"(?:^|[_\-])(?P<kind>api_?key|access_?key|secret_?key|private_?key|auth_?key|token|secret|password|passwd|passphrase"
-    r"|credentials?)$",
+    r"(?:^|[_\-])(?P<kind>(?:api|access|secret|private|auth)[_-]?key|token|secret|password|passwd|passphrase|credentials?"
+    r"|authorization)$",
     re.IGNORECASE,
 )
 """The end of a name: WANDB_API_KEY, HF_TOKEN, trainer.db_password. Not VLLM_MAX_TOKENS, prompt_key, HF_TOKEN_PATH."""

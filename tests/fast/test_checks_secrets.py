@@ -1,0 +1,164 @@
+"""Secrets: refused wherever they could travel, shown nowhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from submitter.checks.finding import Finding
+from submitter.checks.registry import run_checks
+from submitter.checks.secret_like import MASK, holds_secret, redacted, secret_name, shown
+from submitter.job.model import Job
+from tests.support.builders import job, raw
+
+WANDB = "0123456789abcdef0123456789abcdef01234567"
+HUGGING_FACE = "hf_" + "AbCdEfGh12" * 3
+OPENAI = "sk-" + "proj-AbCd1234" * 3
+
+
+def refused(made: Job, secret: str) -> list[Finding]:
+    """The NR431 findings, after a look for `secret` in all that anybody could print of them."""
+    findings = [finding for finding in run_checks(made) if finding.id == "NR431"]
+    for finding in run_checks(made):
+        told = json.dumps([finding.as_json("en"), finding.as_json("zh")]) + repr(finding) + str(finding.place)
+        assert secret not in told
+    for finding in findings:
+        assert (finding.severity, finding.value) == ("error", MASK)
+    return findings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WANDB_API_KEY", WANDB),
+        ("SWANLAB_API_KEY", "abc"),
+        ("HF_TOKEN", "anything"),
+        ("AWS_SECRET_ACCESS_KEY", "x/y+z"),
+        ("DB_PASSWORD", "123456"),
+        ("MY_SECRET", "Zq"),
+        ("HARMLESS", HUGGING_FACE),
+        ("HARMLESS", OPENAI),
+        ("HTTPS_PROXY", "http://me:pass@proxy:8080"),
+        ("NOTE", f"key is {HUGGING_FACE}, keep it"),
+        ("OPTIONS", f"WANDB_API_KEY={WANDB}"),
+        ("PEM", "-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
+    ],
+)
+def test_a_flag_with_a_literal_secret_is_refused_and_never_shown(name: str, value: str) -> None:
+    secret = "pass" if "pass@" in value else value
+    (finding,) = refused(job(flags={name: value}), secret)
+    assert name in finding.message()
+    assert finding.place.line == 1
+    assert "secrets" in finding.fix()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"groups": {"x": {"+trainer.wandb_api_key": WANDB}}},
+        {"groups": {"x": {"+trainer.wandb_api_key": raw(WANDB)}}},
+        {"groups": {"x": {"+env": {"WANDB_API_KEY": WANDB}}}},
+        {"groups": {"x": {"+a.list": ["one", {"api_key": WANDB}]}}},
+        {"groups": {"x": {"+a.text": raw(f"{{api_key:{WANDB}}}")}}},
+        {"extra": [f"++trainer.wandb_api_key={WANDB}"]},
+        {"extra": [f"+a={{password: '{WANDB}'}}"]},
+        {"variables": {"WANDB_API_KEY": WANDB}},
+        {"extra": [f"+a.headers={{Authorization: 'Bearer {WANDB}'}}"]},
+        {"labels": {"api-key": WANDB}},
+        {"pip": [f"--extra-index-url=https://me:{WANDB}@host/simple"]},
+    ],
+)
+def test_the_same_in_arguments_variables_labels_and_requirements(changes: dict[str, Any]) -> None:
+    assert refused(job(**changes), WANDB)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"extra": [HUGGING_FACE]},
+        {"extra": [f"+{HUGGING_FACE}=1", f"+a={HUGGING_FACE}"]},
+        {"labels": {"pool": HUGGING_FACE}},
+        {"secrets": {"HF_TOKEN": ("file", HUGGING_FACE)}},
+        {"flags": {"RANK": HUGGING_FACE}},
+        {"name": HUGGING_FACE},
+    ],
+)
+def test_a_key_pasted_where_no_value_belongs(changes: dict[str, Any]) -> None:
+    assert refused(job(**changes), HUGGING_FACE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1"),
+        ("WANDB_API_KEY", ""),
+        ("HF_TOKEN", "null"),
+        ("HF_TOKEN_PATH", "/etc/keys/hf"),
+        ("VLLM_MAX_TOKENS", "32768"),
+        ("TOKENIZERS_PARALLELISM", "true"),
+        ("MODEL", "/models/hf_checkpoints/task-oriented-and-long-name-of-a-model"),
+        ("URL", "http://host:8080/path@v1"),
+        ("URL", "http://me:${PASSWORD}@host"),
+        ("COMMIT", WANDB),
+    ],
+)
+def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> None:
+    assert run_checks(job(flags={name: value})) == []
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "data.prompt_key=prompt",
+        "actor_rollout_ref.rollout.max_num_batched_tokens=8192",
+        "algorithm.loss_per_token=True",
+        "+tokenizer.eos_token='<|im_end|>'",
+        "+tokenizer.eos_token=151645",
+        "+tokenizer.image_token=IMG",
+        "+a.api_key=${oc.env:MY_API_KEY}",
+        "+a.api_key=null",
+        "trainer.logger=['console','wandb']",
+        "reward.custom_reward_function.path=/x/secret/reward.py",
+    ],
+)
+def test_arguments_of_the_field_are_no_secrets(word: str) -> None:
+    assert run_checks(job(extra=[word])) == []
+
+
+def test_a_name_may_not_be_secret_and_flag() -> None:
+    made = job(flags={"WANDB_MODE": "online"}, secrets={"WANDB_MODE": ("env", "MODE")})
+    (finding,) = run_checks(made)
+    assert (finding.id, finding.severity, finding.place.line) == ("NR432", "error", 1)
+
+
+def test_references_are_no_finding() -> None:
+    secrets = {"WANDB_API_KEY": ("file", "/etc/keys/wandb"), "HF_TOKEN": ("env", "NODE_HF_TOKEN")}
+    assert run_checks(job(secrets=secrets)) == []
+
+
+@given(
+    st.text(alphabet="abcXYZ0189+/=_-.", min_size=1).filter(lambda v: v.strip("'\"").lower() not in {"null", "none"})
+)
+def test_any_literal_under_a_name_for_keys_is_a_secret(value: str) -> None:
+    assert holds_secret("WANDB_API_KEY", value)
+    assert shown("WANDB_API_KEY", value) == MASK
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_looked_at(name: str, text: str) -> None:
+    holds_secret(name, text)
+    assert redacted(redacted(text)) == redacted(text)
+
+
+@given(st.text(), st.text())
+def test_what_is_redacted_holds_no_shape_any_more(before: str, after: str) -> None:
+    assert HUGGING_FACE not in redacted(f"{before} {HUGGING_FACE} {after}")
+
+
+def test_names() -> None:
+    assert all(map(secret_name, ["api_key", "OPENAI_API_KEY", "a.b.password", "db-password", "TOKEN", "apiKey"]))
+    assert not any(map(secret_name, ["key", "reward_fn_key", "MAX_TOKENS", "TOKEN_LEN", "SECRETARY", "x.tokenizer"]))

@@ -1,0 +1,132 @@
+"""The working_dir: measured by Ray's own ignore rules before anything is packed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from submitter.checks import working_dir
+from submitter.checks.finding import Finding
+from submitter.checks.registry import run_checks
+from submitter.checks.working_dir import MIB, measure
+from tests.support.builders import job
+
+
+def sparse(path: Path, mib: float) -> None:
+    """A file of that size that takes no room on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.truncate(int(mib * MIB))
+
+
+def found(folder: Path, *excludes: str) -> list[Finding]:
+    return run_checks(job(working_dir=str(folder), excludes=excludes))
+
+
+def test_a_small_folder_is_fine(tmp_path: Path) -> None:
+    sparse(tmp_path / "code.py", 1)
+    assert found(tmp_path) == []
+
+
+def test_exactly_the_limit_is_fine_and_a_byte_more_is_not(tmp_path: Path) -> None:
+    sparse(tmp_path / "data", 100)
+    assert found(tmp_path) == []
+    (tmp_path / "more").write_bytes(b"x")
+    (finding,) = found(tmp_path)
+    assert (finding.id, finding.severity, finding.limit) == ("NR442", "error", "100.0 MiB")
+
+
+def test_the_ten_largest_are_named_with_their_sizes(tmp_path: Path) -> None:
+    for size in range(1, 16):
+        sparse(tmp_path / "data" / f"part {size}.bin", size)
+    (finding,) = found(tmp_path)
+    message = finding.message()
+    assert finding.value == "120.0 MiB"
+    assert [f"data/part {size}.bin ({size}.0 MiB)" in message for size in range(1, 16)] == [False] * 5 + [True] * 10
+    assert message.index("part 15.bin") < message.index("part 6.bin")
+
+
+def test_many_small_files_are_named_by_their_folder(tmp_path: Path) -> None:
+    for number in range(300):
+        sparse(tmp_path / "logs" / f"{number}.txt", 0.5)
+    (finding,) = found(tmp_path)
+    assert "logs/* (150.0 MiB)" in finding.message()
+
+
+@pytest.mark.parametrize("ignored", [".gitignore", ".rayignore", "excludes", "sub/.gitignore"])
+def test_what_ray_would_not_pack_is_not_counted(tmp_path: Path, ignored: str) -> None:
+    sparse(tmp_path / "sub" / "big.bin", 200)
+    sparse(tmp_path / "small.py", 1)
+    if ignored == "excludes":
+        assert found(tmp_path, "*.bin") == []
+        return
+    (tmp_path / ignored).write_text("*.bin\n")
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize("folder", [".git", ".venv", "venv", "__pycache__"])
+def test_ray_s_default_excludes_are_not_counted(tmp_path: Path, folder: str) -> None:
+    sparse(tmp_path / folder / "big", 200)
+    assert found(tmp_path) == []
+
+
+def test_gitignore_may_be_switched_off_as_in_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse(tmp_path / "big.bin", 200)
+    (tmp_path / ".gitignore").write_text("*.bin\n")
+    monkeypatch.setenv("RAY_RUNTIME_ENV_IGNORE_GITIGNORE", "1")
+    assert [finding.id for finding in found(tmp_path)] == ["NR442"]
+
+
+def test_the_measure_is_what_ray_packs(tmp_path: Path) -> None:
+    from ray._private.runtime_env.packaging import create_package
+
+    names = ["a.py", "sub/b.py", "sub/c.bin", "out/log", "deep/er/x.txt", "empty/.keep"]
+    for name in names:
+        sparse(tmp_path / "src" / name, 0.01)
+    (tmp_path / "src" / "sub" / ".gitignore").write_text("*.bin\n")
+    zipped = tmp_path / "p.zip"
+    create_package(str(tmp_path / "src"), zipped, include_gitignore=True, excludes=["out"])
+    import zipfile
+
+    with zipfile.ZipFile(zipped) as archive:
+        packed = [entry for entry in archive.infolist() if not entry.is_dir()]
+    measured = measure(tmp_path / "src", ["out"])
+    assert measured.files == len(packed)
+    assert measured.total == sum(entry.file_size for entry in packed)
+
+
+def test_a_hopeless_folder_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working_dir, "FILES_MEASURED", 3)
+    for number in range(9):
+        sparse(tmp_path / f"{number}.bin", 60)
+    measured = measure(tmp_path, [])
+    assert (measured.files, measured.complete) == (3, False)
+    (finding,) = found(tmp_path)
+    assert finding.value == "> 180.0 MiB"
+
+
+def test_nothing_is_read_before_the_refusal(tmp_path: Path) -> None:
+    sparse(tmp_path / "big.bin", 200)
+    (tmp_path / "big.bin").chmod(0)  # reading it would fail for anybody but root; its size is known all the same
+    assert [finding.id for finding in found(tmp_path)] == ["NR442"]
+
+
+@pytest.mark.parametrize("kind", ["missing", "file"])
+def test_only_a_folder_can_be_a_working_dir(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "it's $(x);\n here"
+    if kind == "file":
+        folder.write_text("")
+    (finding,) = found(folder)
+    assert (finding.id, finding.severity, finding.place.key) == ("NR441", "error", "runtime_env.working_dir")
+    assert "\n" not in finding.message()
+
+
+def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "/x/secret")
+
+    monkeypatch.setattr(working_dir, "measure", denied)
+    (finding,) = found(tmp_path)
+    assert finding.id == "NR443"
+    assert "/x/secret: Permission denied" in finding.message()
