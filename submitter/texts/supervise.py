@@ -1,3 +1,138 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of runs and of the ledger: id -> (English, Chinese)."""
 
-TEXTS: dict[str, tuple[str, str]] = {}
+TEXTS: dict[str, tuple[str, str]] = {
+    "run.unknown": (
+        "no run {run}, neither in this machine's ledger nor on {address}; the nearest name is {nearest}",
+        "没有运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
+    ),
+    "run.not_on_cluster": (
+        "run {run} is in the ledger but {address} does not know it: it was never submitted, or the cluster was "
+        "restarted",
+        "运行 {run} 在本机记录中，但 {address} 上没有：它从未提交成功，或集群已重启",
+    ),
+    "submit.uploading": ("uploading {package} ({size})", "正在上传 {package}（{size}）"),
+    "submit.looking": (
+        "not clear whether {run} was taken ({error}): asking the cluster",
+        "无法确定 {run} 是否已被接受（{error}）：正在向集群查询",
+    ),
+    "submit.in_doubt": (
+        "not known whether {address} took run {run} ({error}): `npurun status {run}` tells later, and submitting again "
+        "with --run {run} never starts it twice",
+        "无法确定 {address} 是否接受了运行 {run}（{error}）：稍后用 `npurun status {run}` 查看；"
+        "用 --run {run} 再次提交也不会重复启动",
+    ),
+    "submit.other_spec": (
+        "run {run} exists and does something else (spec {there}, this one is {here}): choose another name for --run",
+        "运行 {run} 已存在且内容不同（已有 {there}，本次 {here}）：请用 --run 换一个名字",
+    ),
+    "submit.run_ended": (
+        "run {run} has ended ({state}): the name of an ended run is not used again, choose another for --run",
+        "运行 {run} 已结束（{state}）：已结束的名字不能再用，请用 --run 换一个名字",
+    ),
+    "submit.run_elsewhere": (
+        "run {run} was submitted to {there}, not to {here}: give that --address, or another name for --run",
+        "运行 {run} 提交在 {there}，不是 {here}：请使用该 --address，或用 --run 换一个名字",
+    ),
+    "submit.run_forgotten": (
+        "run {run} was on {address}, which no longer knows it (was Ray restarted?): choose another name for --run",
+        "运行 {run} 曾在 {address} 上，但集群已没有它的记录（Ray 重启过？）：请用 --run 换一个名字",
+    ),
+    "follow.pending": (
+        "{submission} is still pending after {seconds} s: {message}",
+        "{submission} 等待启动已 {seconds} 秒：{message}",
+    ),
+    "follow.orphan": (
+        "{submission} is pending for {seconds} s, longer than Ray's own limit: Ray has probably lost it and can "
+        "neither start nor stop it; submit again. Ray says: {message}",
+        "{submission} 等待启动已 {seconds} 秒，超过 Ray 自身的限制：Ray 很可能已丢失它，既不能启动也不能停止；"
+        "请重新提交。Ray 的说明：{message}",
+    ),
+    "follow.away": (
+        "the cluster cannot be reached for {seconds} s; the run (last seen: {state}) is not affected by that; "
+        "trying on: {error}",
+        "集群已 {seconds} 秒无法访问；运行（最后状态：{state}）不受影响；继续重试：{error}",
+    ),
+    "follow.back": (
+        "{address} answers again after {seconds} s",
+        "{address} 在 {seconds} 秒后恢复应答",
+    ),
+    "follow.forgotten": (
+        "{address} no longer knows {submission}: Ray was restarted and has lost its jobs; whether the run ended well "
+        "is not known",
+        "{address} 上已没有 {submission}：Ray 已重启并丢失作业记录；运行结果未知",
+    ),
+    "follow.gave_up": (
+        "the cluster could not be reached for {hours} hours: the following of {submission} ends, its outcome is not "
+        "known ({error})",
+        "集群已 {hours} 小时无法访问：停止跟踪 {submission}，结果未知（{error}）",
+    ),
+    "follow.interrupted": (
+        "the following ended, the run goes on. Follow: npurun logs {run} -f    stop: npurun stop {run}",
+        "已停止跟踪，运行仍在继续。继续跟踪：npurun logs {run} -f    停止：npurun stop {run}",
+    ),
+    "follow.succeeded": ("{submission} succeeded", "{submission} 成功"),
+    "follow.stopped": ("{submission} was stopped", "{submission} 已被停止"),
+    "follow.failed": (
+        "{submission} failed: {reason} (phase {phase}, node {node}, trainer's exit code {code})",
+        "{submission} 失败：{reason}（阶段 {phase}，节点 {node}，训练器退出码 {code}）",
+    ),
+    "follow.failed_by_ray": (
+        "{submission} failed without a last word of its driver: {reason}: {message}",
+        "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",
+    ),
+    "stop.ended_before": ("run {run} had ended already: {state}", "运行 {run} 此前已结束：{state}"),
+    "stop.ended": ("run {run} has ended: {state}", "运行 {run} 已结束：{state}"),
+    "stop.pending": (
+        "run {run} is pending, and Ray cannot stop a pending job: waiting until it starts, {seconds} s at most",
+        "运行 {run} 处于等待状态，Ray 无法停止等待中的作业：等它启动后再停止，至多 {seconds} 秒",
+    ),
+    "stop.waiting": (
+        "run {run} is {state}, waiting for its end since {seconds} s",
+        "运行 {run} 状态为 {state}，已等待结束 {seconds} 秒",
+    ),
+    "stop.away": (
+        "the cluster cannot be reached while run {run} is being stopped, since {seconds} s: {error}",
+        "停止运行 {run} 时集群无法访问，已 {seconds} 秒：{error}",
+    ),
+    "stop.not_in_time": (
+        "run {run} did not stop within {seconds} s: look at it in Ray's dashboard, and try again",
+        "运行 {run} 未能在 {seconds} 秒内停止：请在 Ray dashboard 中查看，然后重试",
+    ),
+    "ledger.home": (
+        "the folder {home} cannot be used ({reason}): set NPURUN_HOME to a folder of your own",
+        "无法使用目录 {home}（{reason}）：请将 NPURUN_HOME 设为自己的目录",
+    ),
+    "ledger.home_of_other": (
+        "the folder {home} belongs to another user: set NPURUN_HOME to a folder of your own",
+        "目录 {home} 属于其他用户：请将 NPURUN_HOME 设为自己的目录",
+    ),
+    "ledger.home_shared": (
+        "the folder {home} is open to others and holds other files: set NPURUN_HOME to a folder of its own",
+        "目录 {home} 对其他用户开放且含有其他文件：请将 NPURUN_HOME 设为一个专用目录",
+    ),
+    "ledger.readonly": (
+        "the ledger cannot be written ({reason}): make its folder writable, or set NPURUN_HOME to another one",
+        "无法写入运行记录（{reason}）：请使其目录可写，或将 NPURUN_HOME 设为其他目录",
+    ),
+    "ledger.full": (
+        "the disk of the ledger is full ({reason}): nothing was submitted; free some space",
+        "运行记录所在磁盘已满（{reason}）：没有提交任何内容；请清理空间",
+    ),
+    "ledger.locked": (
+        "another process holds the ledger ({reason}): try again",
+        "运行记录正被其他进程占用（{reason}）：请重试",
+    ),
+    "ledger.corrupt": (
+        "the ledger is damaged or not a ledger ({reason}): move the file away; runs on the cluster are still found by "
+        "their names",
+        "运行记录已损坏或不是 npurun 的记录（{reason}）：请移走该文件；集群上的运行仍可按名字找到",
+    ),
+    "ledger.newer": (
+        "the ledger is of a newer npurun (version {found}, this one knows {known}): update npurun",
+        "运行记录由更新版本的 npurun 写入（版本 {found}，当前只支持 {known}）：请升级 npurun",
+    ),
+    "ledger.io": (
+        "the ledger cannot be used: {reason}",
+        "运行记录无法使用：{reason}",
+    ),
+}

@@ -1,0 +1,238 @@
+"""Ray's Jobs REST and State API, as far as npurun needs them. Every call has a timeout and fails with `RayError`."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from submitter.cluster.address import Address, address_from, default_address, parse_address
+from submitter.cluster.auth import Token, find_token, tls_context
+from submitter.cluster.errors import RayError, failure
+from submitter.cluster.transport import Answer, Transport
+from submitter.errors import UsageError
+
+if TYPE_CHECKING:
+    from submitter.cluster.packages import Package
+
+__all__ = ["HeadNode", "JobInfo", "RayClient", "default_address", "from_environment"]
+
+CALL_TIMEOUT_S = 10.0
+"""A healthy dashboard answers within 25 ms; one whose GCS died hangs for a minute (Ray 2.60)."""
+POST_TIMEOUT_S = 30.0
+"""The head itself waits 10 s for its agent before it answers a submission."""
+UPLOAD_BYTES_PER_S = 1 << 20
+"""The slowest line on which an upload is still waited for."""
+NODE_LIMIT = 10_000
+"""The State API's own maximum; its default of 100 would hide nodes."""
+TERMINAL = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
+SUBMISSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+"""Ray accepts more, and leaves jobs that stay PENDING for ever behind some of it (slashes, over-long names)."""
+
+
+@dataclass(frozen=True)
+class HeadNode:
+    node_id: str
+    ip: str
+
+
+@dataclass(frozen=True)
+class JobInfo:
+    submission_id: str
+    status: str
+    """PENDING, RUNNING, STOPPED, SUCCEEDED or FAILED."""
+    driver_exit_code: int | None = None
+    """The shell's; None when stopped, and when the driver never started."""
+    error_type: str | None = None
+    message: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    start_ms: int | None = None
+    """Unix time."""
+    end_ms: int | None = None
+    driver_node_id: str | None = None
+    """Where the log file lies; None while PENDING."""
+
+    @property
+    def ended(self) -> bool:
+        return self.status in TERMINAL
+
+
+class RayClient:
+    """One cluster. `explicit`: the user named this address, it is no default."""
+
+    def __init__(
+        self,
+        address: str | Address,
+        *,
+        token: Token | None = None,
+        ca_bundle: str | None = None,
+        timeout_s: float = CALL_TIMEOUT_S,
+        environ: Mapping[str, str] | None = None,
+        explicit: bool = False,
+    ) -> None:
+        parsed = parse_address(address) if isinstance(address, str) else address
+        context = cache(lambda: tls_context(environ or {}, ca_bundle))
+        if parsed.scheme == "https":
+            context()  # an unreadable bundle is told now, as wrong usage
+        self.explicit = explicit
+        self.timeout_s = timeout_s
+        self.transport = Transport(parsed, token, context)
+        self._context: Callable[[], ssl.SSLContext] = context
+
+    @property
+    def address(self) -> str:
+        return str(self.transport.address)
+
+    def at(self, address: str) -> RayClient:
+        """The same user at another cluster's address."""
+        other = RayClient(address, token=self.transport.token, timeout_s=self.timeout_s)
+        other.transport = Transport(other.transport.address, self.transport.token, self._context)
+        return other
+
+    def version(self) -> str:
+        """Of Ray on the cluster."""
+        answer = self.transport.call("GET", "/api/version", timeout_s=self.timeout_s)
+        return str(self._field(answer, "ray_version"))
+
+    def head(self) -> HeadNode:
+        heads = [node for node in self.nodes() if node.get("is_head_node") and node.get("state") == "ALIVE"]
+        if not heads:
+            raise failure("cluster.no_head", self.address)
+        # After a restart of the head the dead one is listed too, and for a moment perhaps as alive.
+        newest = max(heads, key=lambda node: node.get("start_time_ms") or 0)
+        return HeadNode(str(newest["node_id"]), str(newest["node_ip"]))
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """All nodes that the State API lists, dead ones too."""
+        query = urlencode({"detail": 1, "limit": NODE_LIMIT, "timeout": int(self.timeout_s)})
+        found = self._get(f"/api/v0/nodes?{query}")
+        try:
+            rows = found["data"]["result"]["result"]
+        except (KeyError, TypeError) as error:
+            raise failure("cluster.not_ray", self.address) from error
+        return [row for row in rows if isinstance(row, dict)]
+
+    def has_package(self, uri: str) -> bool:
+        """Also keeps the package from being dropped for the next ten minutes."""
+        answer = self.transport.call("GET", _package_path(uri), timeout_s=self.timeout_s)
+        if answer.status == 404:
+            return False
+        if answer.status != 200:
+            raise self.transport.refusal(answer)
+        return True
+
+    def put_package(self, package: Package) -> None:
+        timeout_s = self.timeout_s + len(package.data) / UPLOAD_BYTES_PER_S
+        path, kind = _package_path(package.uri), "application/octet-stream"
+        answer = self.transport.call("PUT", path, body=package.data, kind=kind, timeout_s=timeout_s)
+        if answer.status != 200:
+            raise self.transport.refusal(answer)
+
+    def post_job(self, body: bytes) -> str:
+        """Submits; the submission id. A `RayError` that is `in_doubt` does not mean that there is no such job."""
+        answer = self.transport.call("POST", "/api/jobs/", body=body, timeout_s=max(POST_TIMEOUT_S, self.timeout_s))
+        return str(self._field(answer, "submission_id"))
+
+    def job(self, submission_id: str) -> JobInfo | None:
+        """None when the cluster has no such job."""
+        answer = self.transport.call("GET", _job_path(submission_id), timeout_s=self.timeout_s)
+        if answer.status == 404 and b"does not exist" in answer.body:
+            return None
+        return self._job_info(self.transport.json_of(answer))
+
+    def jobs(self) -> list[JobInfo]:
+        """Every submission that the cluster remembers; plain drivers are left out."""
+        rows = self._get("/api/jobs/")
+        if not isinstance(rows, list):
+            raise failure("cluster.not_ray", self.address)
+        return [self._job_info(row) for row in rows if isinstance(row, dict) and row.get("submission_id")]
+
+    def stop(self, submission_id: str) -> bool:
+        """Asks for the end, does not wait for it; False when the job has ended already.
+
+        True says little: Ray 2.60 answers so for a PENDING job too, and does not stop it.
+        """
+        path = f"{_job_path(submission_id)}/stop"
+        answer = self.transport.call("POST", path, body=b"", timeout_s=max(POST_TIMEOUT_S, self.timeout_s))
+        return bool(self._field(answer, "stopped"))
+
+    def log_tail(self, submission_id: str, lines: int) -> str:
+        """The last `lines` lines (at least 1), cheap whatever the log's size; "" while there is no log."""
+        return b"".join(self._log(submission_id, lines)).decode("utf-8", "replace")
+
+    def whole_log(self, submission_id: str) -> Iterator[bytes]:
+        """The log's bytes as they are now, in pieces.
+
+        Read through the State API: Ray's own `/api/jobs/<id>/logs` and its stream fail for ever on one byte that is
+        no UTF-8 (Ray 2.60).
+        """
+        return self._log(submission_id, -1)
+
+    def _log(self, submission_id: str, lines: int) -> Iterator[bytes]:
+        info = self.job(submission_id)
+        if info is None or info.driver_node_id is None:
+            return iter(())
+        query = {"node_id": info.driver_node_id, "filename": f"job-driver-{submission_id}.log", "lines": lines}
+        path = f"/api/v0/logs/file?{urlencode(query)}"
+        return _none_if_absent(self.transport.stream(path, timeout_s=self.timeout_s))
+
+    def _get(self, path: str) -> Any:
+        return self.transport.json_of(self.transport.call("GET", path, timeout_s=self.timeout_s))
+
+    def _field(self, answer: Answer, key: str) -> Any:
+        found = self.transport.json_of(answer)
+        if not isinstance(found, dict) or key not in found:
+            raise failure("cluster.not_ray", self.address, in_doubt=True)
+        return found[key]
+
+    def _job_info(self, row: Any) -> JobInfo:
+        try:
+            return JobInfo(
+                submission_id=str(row["submission_id"]),
+                status=str(row["status"]),
+                driver_exit_code=row.get("driver_exit_code"),
+                error_type=row.get("error_type"),
+                message=row.get("message") or "",
+                metadata=row.get("metadata") or {},
+                start_ms=row.get("start_time"),
+                end_ms=row.get("end_time"),
+                driver_node_id=row.get("driver_node_id"),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise failure("cluster.not_ray", self.address) from error
+
+
+def from_environment(address: str | None, environ: Mapping[str, str], *, ca_bundle: str | None = None) -> RayClient:
+    """A client for `address` or the environment's; raises `UsageError` for a bad address, token file or CA bundle."""
+    return RayClient(
+        address_from(address, environ),
+        token=find_token(environ),
+        ca_bundle=ca_bundle,
+        environ=environ,
+        explicit=address is not None,
+    )
+
+
+def _job_path(submission_id: str) -> str:
+    if not SUBMISSION_ID.fullmatch(submission_id):
+        raise UsageError("cluster.submission_id", value=submission_id)
+    return f"/api/jobs/{submission_id}"
+
+
+def _package_path(uri: str) -> str:
+    """Of `gcs://<name>`."""
+    protocol, _, name = uri.partition("://")
+    return f"/api/packages/{quote(protocol, safe='')}/{quote(name, safe='')}"
+
+
+def _none_if_absent(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Nothing, while the driver has not opened its log file (Ray answers 500 for that)."""
+    try:
+        yield from chunks
+    except RayError as error:
+        if "file is not found" not in str(error.values.get("cause", "")):
+            raise

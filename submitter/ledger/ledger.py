@@ -1,0 +1,207 @@
+"""Runs and attempts, durable before anything is posted.
+
+SQLite with its rollback journal, not WAL: a home folder is often on NFS, where WAL does not work.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from submitter.errors import Place
+from submitter.ledger.home import LedgerError, default_home, prepare_home
+from submitter.ledger.schema import VERSION, migrate
+
+__all__ = ["Attempt", "Ledger", "LedgerError", "Run", "default_home"]
+
+BUSY_WAIT_S = 10.0
+"""Another process holds the file for milliseconds; NFS locks can take seconds."""
+
+_COLUMNS = (
+    "submission_id",
+    "run",
+    "attempt",
+    "body",
+    "intended_ms",
+    "posted_ms",
+    "state",
+    "reason",
+    "end_record",
+    "started_ms",
+    "ended_ms",
+)
+
+# SQLite has no error codes in Python 3.10: its messages are stable and told apart by these words.
+_PROBLEMS = (
+    ("readonly", "ledger.readonly"),
+    ("unable to open", "ledger.readonly"),
+    ("full", "ledger.full"),
+    ("locked", "ledger.locked"),
+    ("not a database", "ledger.corrupt"),
+    ("malformed", "ledger.corrupt"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    run: str
+    job: str
+    address: str
+    spec: str
+    """Hash of what its attempts do."""
+    total_steps: int | None
+    """As the job asks; None when the trainer works it out from its data."""
+    created_ms: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    submission_id: str
+    run: str
+    attempt: int
+    body: str
+    """The request, as posted; holds no secret's value."""
+    intended_ms: int
+    posted_ms: int | None = None
+    """None: written down, but the cluster never confirmed it."""
+    state: str | None = None
+    """Ray's last word, once the attempt had ended; else None."""
+    reason: str | None = None
+    end: dict[str, Any] | None = None
+    started_ms: int | None = None
+    ended_ms: int | None = None
+
+
+class Ledger:
+    """Raises `LedgerError`, one line, for everything that can be wrong with folder or file."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = prepare_home(home)
+        with self._told():
+            # Autocommit: each method says where its transaction begins.
+            self._connection = sqlite3.connect(self.path, timeout=BUSY_WAIT_S, isolation_level=None)
+            found = migrate(self._connection)
+        if found > VERSION:
+            self._connection.close()
+            raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def record_intent(
+        self,
+        *,
+        run: str,
+        attempt: int,
+        submission_id: str,
+        address: str,
+        spec: str,
+        job: str,
+        total_steps: int | None,
+        body: bytes,
+        now_ms: int,
+    ) -> Run:
+        """On disk when this returns; the POST comes after. Again for the same attempt: changes nothing.
+
+        Returns the run as the ledger has it: another process may have written it first, with another spec.
+        """
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+                (run, job, address, spec, total_steps, now_ms),
+            )
+            found = self._run(run)
+            if found.spec == spec:
+                connection.execute(
+                    "INSERT OR IGNORE INTO attempts (submission_id, run, attempt, body, intended_ms)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    (submission_id, run, attempt, body.decode(), now_ms),
+                )
+        return found
+
+    def withdraw(self, submission_id: str) -> None:
+        """Forgets an intent that surely never reached the cluster, and its run if that was all of it."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM attempts WHERE submission_id = ? AND posted_ms IS NULL", (submission_id,))
+            connection.execute("DELETE FROM runs WHERE run NOT IN (SELECT run FROM attempts)")
+
+    def record_posted(self, submission_id: str, now_ms: int) -> None:
+        """The cluster has it."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE attempts SET posted_ms = ? WHERE submission_id = ? AND posted_ms IS NULL",
+                (now_ms, submission_id),
+            )
+
+    def record_end(
+        self,
+        submission_id: str,
+        *,
+        state: str,
+        reason: str | None,
+        end: Mapping[str, Any] | None,
+        started_ms: int | None,
+        ended_ms: int | None,
+    ) -> None:
+        """What Ray and the driver's last line say; kept, since Ray forgets when its head goes."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE attempts SET state = ?, reason = ?, end_record = ?, started_ms = ?, ended_ms = ?"
+                " WHERE submission_id = ?",
+                (state, reason, None if end is None else json.dumps(end), started_ms, ended_ms, submission_id),
+            )
+
+    def run(self, run: str) -> Run | None:
+        return self.runs().get(run)
+
+    def runs(self) -> dict[str, Run]:
+        """By name, the newest first."""
+        with self._told():
+            rows = self._connection.execute("SELECT * FROM runs ORDER BY created_ms DESC, run").fetchall()
+        return {row[0]: Run(*row) for row in rows}
+
+    def attempts(self, run: str) -> list[Attempt]:
+        """In their order."""
+        with self._told():
+            rows = self._connection.execute(
+                f"SELECT {', '.join(_COLUMNS)} FROM attempts WHERE run = ? ORDER BY attempt", (run,)
+            ).fetchall()
+        return [_attempt(row) for row in rows]
+
+    def _run(self, run: str) -> Run:
+        return Run(*self._connection.execute("SELECT * FROM runs WHERE run = ?", (run,)).fetchone())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._told():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            said = str(error)
+            text_id = next((known for word, known in _PROBLEMS if word in said), "ledger.io")
+            raise LedgerError(text_id, self._place(), reason=said) from error
+
+    def _place(self) -> Place:
+        return Place(file=str(self.path))
+
+
+def _attempt(row: Sequence[Any]) -> Attempt:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    end = values.pop("end_record")
+    return Attempt(**values, end=json.loads(end) if end else None)

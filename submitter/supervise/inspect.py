@@ -1,0 +1,215 @@
+"""What runs are doing: `list`, `status`, `logs`, each from the ledger and the cluster's own word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from submitter.cluster.client import JobInfo, RayClient
+from submitter.cluster.errors import RayError
+from submitter.cluster.logs import as_ray_reads
+from submitter.errors import UsageError
+from submitter.gang.record import parse_proof
+from submitter.ledger import Attempt, Ledger, Run
+from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
+from submitter.supervise.find import Found, find_run
+from submitter.supervise.outcome import end_in, outcome_of
+from submitter.supervise.stop import stop
+
+__all__ = ["list_runs", "newest_attempt", "status", "stop", "whole_log"]
+
+TAIL_LINES = 200
+"""verl prints one line a step, and between two of them seldom more than this."""
+HEAD_BYTES = 1 << 20
+"""The nodes' proofs stand in the log's beginning."""
+UNKNOWN = "unknown"
+_STEP = re.compile(r"\bstep:(\d+) - ")
+"""verl's console logger: `step:12 - actor/loss:…`, behind Ray's own prefix."""
+_PROGRESS = re.compile(r"Training Progress:.*?\|\s*\d+/(\d+)")
+
+
+def list_runs(ledger: Ledger, client: RayClient) -> list[dict[str, Any]]:
+    """Rows {run, job, state, started, address, submitted_here}, the newest first; `started` in Unix seconds.
+
+    Runs of other machines on the client's cluster are listed too. A cluster that is away makes its runs "unknown";
+    RayError only if it is the one that the user named.
+    """
+    runs = ledger.runs()
+    seen = _clusters(runs, client)
+    rows = [_noted_row(run, ledger, seen.get(run.address)) for run in runs.values()]
+    rows += _foreign_rows(runs, client.address, seen.get(client.address) or {})
+    return sorted(rows, key=lambda row: row["started"] or 0, reverse=True)
+
+
+def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
+    """The run's state; times in Unix seconds, null for what is not known. UsageError for a run nobody knows."""
+    noted, attempts = ledger.run(run), ledger.attempts(run)
+    if noted is not None and attempts and all(attempt.state for attempt in attempts):
+        return _document(run, [_recorded(attempt) for attempt in attempts], None, noted.total_steps)
+    found = find_run(run, ledger, client)
+    rows = [_attempt_row(found, info, ledger) for info in found.jobs]
+    known = {row["id"] for row in rows}
+    rows += [_recorded(attempt) for attempt in found.attempts if attempt.submission_id not in known]
+    rows.sort(key=lambda row: int(row["id"].rpartition("-a")[2]))
+    step, total = _progress(found)
+    if rows and step is not None:
+        rows[-1]["last_step"] = step
+    return _document(run, rows, step, total)
+
+
+def newest_attempt(run: str, ledger: Ledger, client: RayClient) -> tuple[RayClient, str]:
+    """The client of the run's cluster, and the submission id; UsageError when it was never submitted."""
+    found = find_run(run, ledger, client)
+    if not found.jobs:
+        raise UsageError("run.not_on_cluster", run=run, address=found.client.address)
+    return found.client, found.jobs[-1].submission_id
+
+
+def whole_log(client: RayClient, submission_id: str) -> Iterator[str]:
+    """The log's lines as they are now."""
+    rest = ""
+    for text in as_ray_reads(client.whole_log(submission_id)):
+        *lines, rest = (rest + text).split("\n")
+        yield from lines
+    if rest:
+        yield rest
+
+
+def _clusters(runs: dict[str, Run], client: RayClient) -> dict[str, dict[str, JobInfo]]:
+    """Each cluster's jobs by submission id; one that does not answer is missing."""
+    clients = {run.address: client.at(run.address) for run in runs.values()} | {client.address: client}
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = {address: pool.submit(one.jobs) for address, one in clients.items()}
+    found = {}
+    for address, answer in answers.items():
+        try:
+            found[address] = {info.submission_id: info for info in answer.result()}
+        except RayError:
+            if client.explicit and address == client.address:
+                raise
+    return found
+
+
+def _noted_row(run: Run, ledger: Ledger, jobs: dict[str, JobInfo] | None) -> dict[str, Any]:
+    attempts = ledger.attempts(run.run)
+    newest = attempts[-1] if attempts else None
+    info = (jobs or {}).get(newest.submission_id) if newest else None
+    state = info.status if info else (newest.state if newest else None)
+    return {
+        "run": run.run,
+        "job": run.job,
+        "state": (state or UNKNOWN).lower(),
+        "started": _seconds(run.created_ms),
+        "address": run.address,
+        "submitted_here": True,
+    }
+
+
+def _foreign_rows(runs: dict[str, Run], address: str, jobs: dict[str, JobInfo]) -> list[dict[str, Any]]:
+    newest: dict[str, JobInfo] = {}
+    for info in sorted(jobs.values(), key=lambda job: _number(job.metadata.get(ATTEMPT_KEY))):
+        run = info.metadata.get(RUN_KEY)
+        if run and run not in runs:
+            newest[run] = info
+    return [
+        {
+            "run": run,
+            "job": info.metadata.get(JOB_KEY),
+            "state": info.status.lower(),
+            "started": _seconds(info.start_ms),
+            "address": address,
+            "submitted_here": False,
+        }
+        for run, info in newest.items()
+    ]
+
+
+def _document(run: str, rows: list[dict[str, Any]], step: int | None, total: int | None) -> dict[str, Any]:
+    state = rows[-1]["state"] if rows else UNKNOWN
+    return {"run": run, "state": state, "step": step, "total_steps": total, "attempts": rows, "next": None}
+
+
+def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
+    row = _row(info.submission_id, info.status, info.start_ms, info.end_ms)
+    recorded = next((a for a in found.attempts if a.submission_id == info.submission_id and a.state), None)
+    if recorded is not None:
+        return _recorded(recorded)
+    if not info.ended:
+        return {**row, "nodes": _proved_nodes(found.client, info)}
+    end = end_in(_tail(found.client, info).splitlines(), info.submission_id)
+    outcome = outcome_of(info, end)
+    ledger.record_end(
+        info.submission_id,
+        state=info.status,
+        reason=outcome.reason,
+        end=outcome.end,
+        started_ms=info.start_ms,
+        ended_ms=info.end_ms,
+    )
+    return {**row, "reason": outcome.reason, "nodes": (outcome.end or {}).get("nodes")}
+
+
+def _recorded(attempt: Attempt) -> dict[str, Any]:
+    row = _row(attempt.submission_id, attempt.state or UNKNOWN, attempt.started_ms, attempt.ended_ms)
+    return {**row, "reason": attempt.reason, "nodes": (attempt.end or {}).get("nodes")}
+
+
+def _row(submission_id: str, state: str, started_ms: int | None, ended_ms: int | None) -> dict[str, Any]:
+    return {
+        "id": submission_id,
+        "state": state.lower(),
+        "reason": None,
+        "first_step": None,
+        "last_step": None,
+        "resumed_from": None,
+        "nodes": None,
+        "started": _seconds(started_ms),
+        "ended": _seconds(ended_ms),
+    }
+
+
+def _progress(found: Found) -> tuple[int | None, int | None]:
+    """Step and total of the newest attempt, as its log's end has them."""
+    total = found.noted.total_steps if found.noted else None
+    if not found.jobs:
+        return None, total
+    tail = _tail(found.client, found.jobs[-1])
+    steps, totals = _STEP.findall(tail), _PROGRESS.findall(tail)
+    if total is None and totals:
+        total = int(totals[-1])
+    return (int(steps[-1]) if steps else None), total
+
+
+def _proved_nodes(client: RayClient, info: JobInfo) -> list[str] | None:
+    """IPs of the gang's nodes, from the proofs in the log's beginning; None before they stand there."""
+    head = b""
+    try:
+        for chunk in client.whole_log(info.submission_id):
+            head += chunk
+            if len(head) >= HEAD_BYTES:
+                break
+    except RayError:
+        return None
+    lines = head.decode("utf-8", "replace").splitlines()
+    ips = [proof["ip"] for line in lines if (proof := parse_proof(line, info.submission_id))]
+    return ips or None
+
+
+def _tail(client: RayClient, info: JobInfo) -> str:
+    """ "" when the log cannot be read: the cluster's word on the state stands without it."""
+    if info.driver_node_id is None:
+        return ""
+    try:
+        return client.log_tail(info.submission_id, TAIL_LINES)
+    except RayError:
+        return ""
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() else 0
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

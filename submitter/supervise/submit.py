@@ -1,0 +1,158 @@
+"""One submission, exactly once: written down, posted, and on doubt looked up, never posted under a second name."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runtime_env.ids import MAX_RUN_CHARACTERS, check_run, submission_id
+from submitter.arguments.assemble import arguments
+from submitter.cluster.client import RayClient
+from submitter.cluster.errors import RayError
+from submitter.cluster.packages import Package, gang_package, working_dir_package
+from submitter.errors import UsageError
+from submitter.job.model import Job
+from submitter.ledger import Ledger
+from submitter.render.plan import plan
+from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
+from submitter.supervise.find import jobs_of
+from submitter.supervise.post import check_same_spec, post
+
+Tell = Callable[..., None]
+
+SUFFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+SUFFIX_CHARACTERS = 8
+"""36^8 names: two runs of one job never meet."""
+FIRST_ATTEMPT = 1
+
+
+@dataclass(frozen=True)
+class Submission:
+    run: str
+    attempt: int
+    submission_id: str
+    adopted: bool
+    """The cluster had it already, with the same request."""
+
+
+def submit(
+    job: Job,
+    client: RayClient,
+    ledger: Ledger,
+    *,
+    run: str | None,
+    tell: Tell,
+    extra_packages: Mapping[str, Path] | None = None,
+    clock: Callable[[], float] = time.time,
+    rng: random.Random | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Submission:
+    """Posts `job` as the first attempt of a run, or adopts the live run named `run` if it does the same.
+
+    UsageError (nothing was posted): a bad or spent name, a live run that does something else. UnreachableError: the
+    cluster; after it `submit --run` with the same name goes on where this ended.
+    """
+    name = check_run(run) if run is not None else mint_run(job.name, rng or random.SystemRandom())
+    packages, body = _prepare(job, client, name, extra_packages or {})
+    if run is not None:
+        adopted = _adopt(name, body, client, ledger)
+        if adopted is not None:
+            return adopted
+    for package in packages:
+        _upload(package, client, tell)
+    _note(job, name, body, client, ledger, clock)
+    identity = str(body["submission_id"])
+    try:
+        known_already = post(client, body, run=name, tell=tell, sleep=sleep)
+    except RayError:
+        ledger.withdraw(identity)  # surely not submitted: the name stays free
+        raise
+    ledger.record_posted(identity, int(clock() * 1000))
+    return Submission(name, FIRST_ATTEMPT, identity, known_already)
+
+
+def mint_run(job_name: str, rng: random.Random) -> str:
+    """`<job with _ as ->-<8 random characters>`, the job's part cut so that the whole has at most 57 characters."""
+    stem = re.sub(r"[^a-z0-9-]+", "-", job_name.lower()).strip("-")[: MAX_RUN_CHARACTERS - SUFFIX_CHARACTERS - 1]
+    suffix = "".join(rng.choice(SUFFIX_ALPHABET) for _ in range(SUFFIX_CHARACTERS))
+    return check_run(f"{stem.strip('-') or 'job'}-{suffix}")
+
+
+def total_steps(job: Job) -> int | None:
+    """What the job sets for `trainer.total_training_steps`; None when the trainer works it out from its data."""
+    pattern = re.compile(r"\+{0,2}trainer\.total_training_steps=(\d+)")
+    found = [match[1] for argument in arguments(job) if (match := pattern.fullmatch(argument))]
+    return int(found[-1]) if found else None
+
+
+def _prepare(
+    job: Job, client: RayClient, run: str, extra_packages: Mapping[str, Path]
+) -> tuple[list[Package], dict[str, Any]]:
+    """What is uploaded, and the body that is posted."""
+    version = client.version()
+    gang = gang_package(plan(job), extra_packages)
+    folder = working_dir_package(job.runtime_env)
+    facts = Facts(
+        run=run,
+        attempt=FIRST_ATTEMPT,
+        package_uris=(gang.uri,),
+        working_dir_uri=folder.uri if folder else None,
+        head_node_id=client.head().node_id,
+        ray_version=version,
+    )
+    return [gang, *([folder] if folder else [])], request(job, facts)
+
+
+def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger) -> Submission | None:
+    """The live run of this name; None when the name is free, or was written down and never arrived."""
+    attempts = ledger.attempts(run)
+    jobs = jobs_of(client, run, len(attempts))
+    if jobs:
+        newest = jobs[-1]
+        if newest.ended:
+            raise UsageError("submit.run_ended", run=run, state=newest.status)
+        check_same_spec(newest, body, run)
+        number = int(newest.submission_id.rpartition("-a")[2])
+        return Submission(run, number, newest.submission_id, adopted=True)
+    noted = ledger.run(run)
+    if noted is None:
+        return None
+    if noted.address != client.address:
+        raise UsageError("submit.run_elsewhere", run=run, there=noted.address, here=client.address)
+    if attempts and attempts[-1].state is not None:
+        raise UsageError("submit.run_ended", run=run, state=attempts[-1].state)
+    if attempts and attempts[-1].posted_ms is not None:
+        raise UsageError("submit.run_forgotten", run=run, address=client.address)
+    return None
+
+
+def _upload(package: Package, client: RayClient, tell: Tell) -> None:
+    if client.has_package(package.uri):
+        return
+    tell("submit.uploading", package=package.name, size=f"{len(package.data) / 2**20:.1f} MiB")
+    client.put_package(package)
+
+
+def _note(
+    job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger, clock: Callable[[], float]
+) -> None:
+    """The intent, on disk before the POST: a crash after this leads to the same submission, not to a second one."""
+    spec = str(body["metadata"][SPEC_KEY])
+    noted = ledger.record_intent(
+        run=run,
+        attempt=FIRST_ATTEMPT,
+        submission_id=submission_id(run, FIRST_ATTEMPT),
+        address=client.address,
+        spec=spec,
+        job=job.name,
+        total_steps=total_steps(job),
+        body=request_bytes(body),
+        now_ms=int(clock() * 1000),
+    )
+    if noted.spec != spec:
+        raise UsageError("submit.other_spec", run=run, there=noted.spec[:12], here=spec[:12])
