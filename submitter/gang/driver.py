@@ -25,6 +25,11 @@ LEFTOVERS_WAIT_S = 10.0
 CLEAN_UP_S = 20.0
 """For everything at the end: what is still held then goes with the driver's process, as Ray does it."""
 
+NODE_GONE = frozenset({"node_frozen", "node_lost"})
+HURRIED_LEFTOVERS_WAIT_S = 0.5
+HURRIED_CLEAN_UP_S = 2.0
+"""After a node froze the attempt has to end within 20 s: 11 s to notice, 3 s evidence, 5 s SIGTERM take the rest."""
+
 
 class Driver:
     """One attempt. `phase` and what is held are kept here so that any failure leads to a record and a clean end."""
@@ -46,7 +51,7 @@ class Driver:
             end = self._end(ended)
         except BaseException as error:  # whatever happens, the outcome is told and everything is given back
             end = self._end(self._unexpected(error))
-        _bounded(self._clean_up, CLEAN_UP_S)
+        _bounded(lambda: self._clean_up(end), HURRIED_CLEAN_UP_S if end.reason in NODE_GONE else CLEAN_UP_S)
         return end
 
     def _steps(self) -> Ended:
@@ -84,34 +89,36 @@ class Driver:
             quarantine=ended.quarantine,
         )
 
-    def _clean_up(self) -> None:
+    def _clean_up(self, end: End) -> None:
         import ray
 
         if not ray.is_initialized():
             return
         if self._gang:
-            self._end_leftovers(self._gang)
+            if self._phase == "training":
+                _end_leftovers(self._gang, end)
             for actor in (*self._gang.workers, *self._actors):
                 ray.kill(actor, no_restart=True)
             give_back(self._gang.groups)
         ray.shutdown()
 
-    def _end_leftovers(self, gang: Gang) -> None:
-        """Processes of the trainer that outlive it (a daemon of an inference engine) are ended on every node."""
-        import ray
 
-        if self._phase != "training":
-            return
-        driver = (same_host_token(), os.getpid())
-        job = ray.get_runtime_context().get_job_id()
-        asked = {
-            worker.end_leftovers.remote(driver, job, LEFTOVERS_WAIT_S): member.ip
-            for worker, member in zip(gang.workers, gang.members, strict=True)
-        }
-        ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=LEFTOVERS_WAIT_S + 2)
-        for reference in ready:
-            for line in _value(reference):
-                say(f"ended a process that the trainer left on {asked[reference]}: {clean(line)}")
+def _end_leftovers(gang: Gang, end: End) -> None:
+    """Processes of the trainer that outlive it (a daemon of an inference engine) are ended on every node."""
+    import ray
+
+    wait_s = HURRIED_LEFTOVERS_WAIT_S if end.reason in NODE_GONE else LEFTOVERS_WAIT_S
+    driver = (same_host_token(), os.getpid())
+    job = ray.get_runtime_context().get_job_id()
+    pairs = list(zip(gang.workers, gang.members, strict=True))
+    asked = {worker.end_leftovers.remote(driver, job, wait_s): member.ip for worker, member in pairs}
+    ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=wait_s + 0.5)
+    for reference in ready:
+        for line in _value(reference):
+            say(f"ended a process that the trainer left on {asked[reference]}: {clean(line)}")
+    for worker, member in pairs:
+        if end.reason == "node_frozen" and member.ip == end.node:
+            worker.end_everything.remote(driver)
 
 
 def _value(reference: Any) -> list[str]:

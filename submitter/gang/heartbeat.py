@@ -54,10 +54,11 @@ class Pulse:
     ended_at: float | None = None
     """Of the newest answer or failure."""
     answered: int = 0
-    """Sending time of the newest question that was answered counts as life from then on."""
     answered_sent_at: float | None = None
+    """When the newest question with an answer was sent: the process was alive then or later."""
     failures: int = 0
     """In a row."""
+    failing_since: float | None = None
 
     def send(self, now: float) -> None:
         self.sent_at = now
@@ -65,11 +66,12 @@ class Pulse:
     def answer(self, now: float) -> None:
         self.answered_sent_at, self.sent_at, self.ended_at = self.sent_at, None, now
         self.answered += 1
-        self.failures = 0
+        self.failures, self.failing_since = 0, None
 
     def fail(self, now: float) -> None:
         self.sent_at, self.ended_at = None, now
         self.failures += 1
+        self.failing_since = now if self.failing_since is None else self.failing_since
 
     def due(self, now: float) -> bool:
         return self.sent_at is None and (self.ended_at is None or now - self.ended_at >= EVERY_S)
@@ -98,11 +100,14 @@ class NodePulse:
             return Verdict.NODE_FROZEN if self.ping.waits(now) >= PING_QUIET_S else Verdict.RAYLET_FROZEN
         if self._replaced_lately(now):
             return Verdict.WELL
-        if worker_dead and self._answered_since(self.ping.ended_at):
+        if worker_dead and self._answered_since(self.ping.failing_since):
             return Verdict.WORKER_DEAD
         if self.ping.overdue(now) and self._answered_since(now - PING_QUIET_S):
             return Verdict.WORKER_SILENT
         return Verdict.WELL
+
+    def worker_answers(self, now: float) -> bool:
+        return not self.ping.failures and self.ping.waits(now) < PING_QUIET_S
 
     def replaced(self, now: float) -> None:
         """A new node worker has been started: its first answer may take long again."""

@@ -54,6 +54,14 @@ class NodeWorker:
             processes.end(process)
         return [f"{process.pid} {process.command[:120]}" for process in left]
 
+    def end_everything(self, driver: tuple[str, int]) -> None:
+        """The last act on a node whose raylet is frozen and cannot end its workers: this process goes too."""
+        pid = driver[1] if host_facts.same_host_token() == driver[0] else 0
+        for process in self._left(pid, own_job=""):
+            if process.pid != os.getpid():
+                processes.end(process)
+        os._exit(0)
+
     def end_predecessor(self, pid: int, started: str) -> None:
         """SIGKILL the node worker that this one replaces: it may be stopped and deaf to Ray."""
         processes.end(processes.Process(pid, 0, "", started, "", ""))

@@ -60,11 +60,8 @@ def started(pid: int, proc: Path = PROC) -> str:
 
 
 def _own(process: Process, own_job: str) -> bool:
-    return process.ray_job == own_job and process.command.startswith(("ray::", "python")) and _is_worker(process)
-
-
-def _is_worker(process: Process) -> bool:
-    return process.command.startswith("ray::") or "default_worker.py" in process.command
+    worker = process.command.startswith("ray::") or "default_worker.py" in process.command
+    return worker and process.ray_job == own_job
 
 
 def _ancestors(pid: int, by_pid: Mapping[int, Process]) -> Iterable[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .ended import Ended
 from .heartbeat import NodePulse, Pulse, SteadyClock, Verdict
-from .members import Gang, Member
+from .members import Gang
 from .node_worker import pinned_to, start_node_worker
 from .say import clean, warn
 
@@ -59,12 +59,13 @@ class Watch:
         return None
 
     def evidence(self) -> tuple[str, ...]:
-        """One line per node that answers within 3 s."""
-        asked = {worker.evidence.remote(): member.ip for worker, member in self._workers()}
-        ready, silent = self._ray.wait(list(asked), num_returns=len(asked), timeout=EVIDENCE_S)
+        """One line per node that answers within 3 s; a node worker that is silent already is not waited for."""
+        now = self._clock.at(time.monotonic())
+        triples = zip(self._gang.workers, self._gang.members, self._pulses, strict=True)
+        asked = {worker.evidence.remote(): member.ip for worker, member, pulse in triples if pulse.worker_answers(now)}
+        ready = self._ray.wait(list(asked), num_returns=len(asked), timeout=EVIDENCE_S)[0] if asked else []
         lines = {asked[reference]: self._line(reference) for reference in ready}
-        lines.update({asked[reference]: "does not answer" for reference in silent})
-        return tuple(f"{member.ip}: {lines[member.ip]}" for member in self._gang.members)
+        return tuple(f"{member.ip}: {lines.get(member.ip, 'does not answer')}" for member in self._gang.members)
 
     def _collect(self, now: float) -> None:
         if not self._asked:
@@ -95,9 +96,8 @@ class Watch:
         if identity := self._identity(index):
             new.end_predecessor.remote(*identity)
         self._ray.kill(old, no_restart=True)
-        self._asked = {
-            reference: pulse for reference, pulse in self._asked.items() if pulse is not self._pulses[index].ping
-        }
+        lost = self._pulses[index].ping
+        self._asked = {reference: pulse for reference, pulse in self._asked.items() if pulse is not lost}
         self._gang.workers[index] = new
         self._identities[index] = new.identity.remote()
         self._pulses[index].replaced(now)
@@ -113,9 +113,6 @@ class Watch:
         waited = f"task unanswered for {pulse.task.waits(self._clock.at(time.monotonic())):.0f} s"
         line = f"node {member.ip}: {verdict.value}; {waited}"
         return Ended(_FATAL[verdict], node=member.ip, evidence=(line,), quarantine=(member.ip,))
-
-    def _workers(self) -> list[tuple[Any, Member]]:
-        return list(zip(self._gang.workers, self._gang.members, strict=True))
 
     def _line(self, reference: Any) -> str:
         try:

@@ -151,6 +151,21 @@ def submit(
     return Submitted(cluster, client, name)
 
 
+def submit_plain(cluster: LocalCluster, entrypoint: str, *, working_dir: Path) -> Submitted:
+    """Another user's job: no gang, no npurun."""
+    client = RayClient(cluster.address)
+    name = f"plain-{uuid.uuid4().hex[:8]}"
+    packed = working_dir_package(RuntimeEnvSpec(working_dir=str(working_dir)))
+    assert packed is not None
+    body = {
+        "entrypoint": entrypoint,
+        "submission_id": name,
+        "runtime_env": {"working_dir": _put(client, packed)},
+    }
+    client.post_job(json.dumps(body).encode())
+    return Submitted(cluster, client, name)
+
+
 def trainer(folder: Path, source: str, *, name: str = "light_trainer") -> list[str]:
     """Write `source` as a module into `folder` (the working_dir to be); the command that runs it."""
     folder.mkdir(parents=True, exist_ok=True)
