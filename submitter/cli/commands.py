@@ -28,19 +28,6 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose `help` is a text id. The last parameter of all is `--lang`."""
 
-    takes_trainer_args = False
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if self.takes_trainer_args and "--" in args:
-            end = args.index("--")
-            ctx.meta[TRAINER_ARGS] = tuple(args[end + 1 :])
-            args = args[:end]
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        pieces = super().collect_usage_pieces(ctx)
-        return [*pieces, "[-- TRAINER_ARGS]"] if self.takes_trainer_args else pieces
-
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.indentation():
             formatter.write_paragraph()
@@ -52,7 +39,21 @@ class Command(click.Command):
 
 
 class JobCommand(Command):
-    takes_trainer_args = True
+    """A command on a job: what stands after `--` is the trainer's, kept in the context under `TRAINER_ARGS`."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta[TRAINER_ARGS] = tuple(args[end + 1 :])
+        unknown = super().parse_args(ctx, args[:end])
+        if unknown:
+            text = say("cli.arguments_need_dashes", value=unknown[0], command=ctx.info_name)
+            raise click.UsageError(text, ctx)
+        return unknown
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- TRAINER_ARGS]"]
 
 
 class LazyGroup(click.Group):

@@ -14,7 +14,7 @@ from submitter.cli.output import print_json, print_table
 @json_option
 @lang_option
 def jobs(as_json: bool) -> None:
-    from submitter.job.load import shipped_jobs
+    from jobs import shipped_jobs
 
     found = shipped_jobs()
     if as_json:

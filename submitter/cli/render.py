@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -70,6 +71,9 @@ def _bash(job: Job) -> str:
     return bash_script(job).rstrip("\n")
 
 
+_ASSUMED_RAY = {"request": "2.60.0", "command": ""}
+"""Without a cluster: the request of a current Ray, with a placeholder for its head; a line that needs no head's id."""
+
 _LOCAL: dict[str, Callable[[Job], str]] = {"argv": _argv, "env": _env, "bash": _bash}
 """The forms that need no cluster and no package."""
 
@@ -77,30 +81,40 @@ _LOCAL: dict[str, Callable[[Job], str]] = {"argv": _argv, "env": _env, "bash": _
 def _render_request(
     job: Job, form: str, address: str | None, ca: str | None, run: str | None, attempt: int, output: Path | None
 ) -> None:
-    from submitter.cluster.packages import write_folder
+    from submitter.cluster.packages import write_archive, write_folder
     from submitter.render.command import command_line
-    from submitter.render.request import HEAD_PLACEHOLDER, request, request_bytes
-    from submitter.supervise.submit import example_run_name, facts_for, packages_for
+    from submitter.render.request import HEAD_PLACEHOLDER, request_bytes
+    from submitter.supervise.submit import mint_run, prepare
 
-    packages = packages_for(job)
-    connection = client(address, ca) if address else None
-    run = run or example_run_name(job)
-    facts = facts_for(packages, connection, run=run, attempt=attempt)
-    if connection is None:
-        tell("cli.head_placeholder", placeholder=HEAD_PLACEHOLDER, run=run)
-    body = request(job, facts)
-    folder = output or _package_folder(packages.gang.name)
+    run = run or mint_run(job.name, _SameSuffix())
+    if address:
+        connection = client(address, ca)
+        version, head = connection.version(), connection.head().node_id
+    else:
+        version, head = _ASSUMED_RAY[form], HEAD_PLACEHOLDER
+        tell(f"cli.no_address.{form}", placeholder=HEAD_PLACEHOLDER, run=run)
+    packages, body = prepare(job, run=run, attempt=attempt, head_node_id=head, ray_version=version)
+    folder = output or _package_folder(packages[0].name)
     if output or form == "command":
-        write_folder(packages.gang, folder)
+        write_folder(packages[0], folder)
+        for package in packages[1:]:
+            write_archive(package, folder)
         tell("cli.package_written", folder=folder)
     if form == "command":
-        print(command_line(job, body, folder))
+        print(command_line(body, folder, address))
         return
     sys.stdout.write(request_bytes(body).decode() + "\n")
 
 
+class _SameSuffix(Random):
+    """Renders are repeatable: a run that nobody named gets the same suffix each time."""
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
 def _package_folder(package_name: str) -> Path:
     """Where `--as command` keeps the package that its line names, when no `-o` is given."""
-    from submitter.ledger import default_home
+    from submitter.ledger import default_home, prepare_home
 
-    return default_home(os.environ) / "packages" / Path(package_name).stem
+    return prepare_home(default_home(os.environ)).parent / "packages" / Path(package_name).stem

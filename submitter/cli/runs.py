@@ -91,7 +91,7 @@ def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
 @json_option
 @lang_option
 def stop(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
-    from submitter.supervise.inspect import stop as end
+    from submitter.supervise.stop import stop as end
 
     document = end(run, ledger(), client(address, ca), tell=tell)
     if as_json:

@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Any
 
 from submitter.gang.plan import PACKAGE
-from submitter.job.model import Job
 from submitter.render.request import ENTRYPOINT
 
 _JSON_OPTIONS = {
@@ -19,11 +18,14 @@ _JSON_OPTIONS = {
 }
 
 
-def command_line(job: Job, body: Mapping[str, Any], package_dir: PurePath) -> str:
-    """One line of shell. `package_dir` must hold the unpacked gang package and, for a job with a working_dir, its zip
-    (`packages.write_folder`): Ray uploads both from there.
+def command_line(body: Mapping[str, Any], package_dir: PurePath, address: str | None = None) -> str:
+    """One line of shell; without `address`, Ray takes RAY_API_SERVER_ADDRESS or the cluster of this machine.
+
+    `package_dir` must hold the unpacked gang package (`packages.write_folder`) and, for a job with a working_dir, its
+    zip (`packages.write_archive`): Ray uploads both from there.
     """
-    options = [f"--submission-id={body['submission_id']}", f"--runtime-env-json={_json(_local(body, package_dir))}"]
+    options = [f"--address={address}"] if address else []
+    options += [f"--submission-id={body['submission_id']}", f"--runtime-env-json={_json(_local(body, package_dir))}"]
     options += [f"{option}={_json(body[key])}" for key, option in _JSON_OPTIONS.items() if key in body]
     return shlex.join(["ray", "job", "submit", "--no-wait", *options, "--", *ENTRYPOINT])
 

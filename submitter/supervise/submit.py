@@ -58,7 +58,13 @@ def submit(
     cluster; after it `submit --run` with the same name goes on where this ended.
     """
     name = check_run(run) if run is not None else mint_run(job.name, rng or random.SystemRandom())
-    packages, body = _prepare(job, client, name, extra_packages or {})
+    packages, body = prepare(
+        job,
+        run=name,
+        ray_version=client.version(),
+        head_node_id=client.head().node_id,
+        extra_packages=extra_packages,
+    )
     if run is not None:
         adopted = _adopt(name, body, client, ledger)
         if adopted is not None:
@@ -76,6 +82,29 @@ def submit(
     return Submission(name, FIRST_ATTEMPT, identity, known_already)
 
 
+def prepare(
+    job: Job,
+    *,
+    run: str,
+    attempt: int = FIRST_ATTEMPT,
+    head_node_id: str,
+    ray_version: str,
+    extra_packages: Mapping[str, Path] | None = None,
+) -> tuple[list[Package], dict[str, Any]]:
+    """What is uploaded (npurun's own package first), and the body that is posted."""
+    gang = gang_package(plan(job), extra_packages)
+    folder = working_dir_package(job.runtime_env)
+    facts = Facts(
+        run=run,
+        attempt=attempt,
+        package_uris=(gang.uri,),
+        working_dir_uri=folder.uri if folder else None,
+        head_node_id=head_node_id,
+        ray_version=ray_version,
+    )
+    return [gang, *([folder] if folder else [])], request(job, facts)
+
+
 def mint_run(job_name: str, rng: random.Random) -> str:
     """`<job with _ as ->-<8 random characters>`, the job's part cut so that the whole has at most 57 characters."""
     stem = re.sub(r"[^a-z0-9-]+", "-", job_name.lower()).strip("-")[: MAX_RUN_CHARACTERS - SUFFIX_CHARACTERS - 1]
@@ -88,24 +117,6 @@ def total_steps(job: Job) -> int | None:
     pattern = re.compile(r"\+{0,2}trainer\.total_training_steps=(\d+)")
     found = [match[1] for argument in arguments(job) if (match := pattern.fullmatch(argument))]
     return int(found[-1]) if found else None
-
-
-def _prepare(
-    job: Job, client: RayClient, run: str, extra_packages: Mapping[str, Path]
-) -> tuple[list[Package], dict[str, Any]]:
-    """What is uploaded, and the body that is posted."""
-    version = client.version()
-    gang = gang_package(plan(job), extra_packages)
-    folder = working_dir_package(job.runtime_env)
-    facts = Facts(
-        run=run,
-        attempt=FIRST_ATTEMPT,
-        package_uris=(gang.uri,),
-        working_dir_uri=folder.uri if folder else None,
-        head_node_id=client.head().node_id,
-        ray_version=version,
-    )
-    return [gang, *([folder] if folder else [])], request(job, facts)
 
 
 def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger) -> Submission | None:

@@ -110,9 +110,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{errors} error(s) found: nothing was rendered or submitted",
         "发现 {errors} 个错误：没有渲染或提交任何内容",
     ),
-    "cli.head_placeholder": (
-        "no --address given: {placeholder} stands for the head node's id, and run {run} for the run's name",
+    "cli.no_address.request": (
+        "no --address given: {placeholder} stands for the head node's id, and {run} for the run's name",
         "未指定 --address：{placeholder} 代表头节点 id，{run} 代表运行名",
+    ),
+    "cli.no_address.command": (
+        "no --address given: the line finds the cluster by RAY_API_SERVER_ADDRESS, and names the run {run}",
+        "未指定 --address：该命令行通过 RAY_API_SERVER_ADDRESS 查找集群，运行名为 {run}",
     ),
     "cli.torchrun_per_node": (
         "npurun adds --node_rank and the rendezvous endpoint on each node",

@@ -47,7 +47,7 @@ def option(argv: list[str], name: str) -> Any:
 def test_it_says_the_same_as_the_request(tmp_path: Path, version: str) -> None:
     made = job(flags={"HOSTILE": HOSTILE}, pip=["a==1"], secrets={"K": ("file", f"/etc/{HOSTILE}")})
     body = body_of(made, ray_version=version)
-    argv = pasted(command_line(made, body, tmp_path / HOSTILE.replace("\n", " ").replace("/", "")), tmp_path)
+    argv = pasted(command_line(body, tmp_path / HOSTILE.replace("\n", " ").replace("/", "")), tmp_path)
     assert argv[:4] == ["job", "submit", "--no-wait", "--submission-id=night-a1"]
     assert argv[argv.index("--") + 1 :] == body["entrypoint"].split()
     env = option(argv, "runtime-env-json")
@@ -60,7 +60,7 @@ def test_it_says_the_same_as_the_request(tmp_path: Path, version: str) -> None:
 def test_its_package_is_the_folder_that_was_written(tmp_path: Path) -> None:
     made = job()
     folder = write_folder(gang_package(plan(made)), tmp_path / "out dir")
-    argv = pasted(command_line(made, body_of(made), folder), tmp_path)
+    argv = pasted(command_line(body_of(made), folder), tmp_path)
     (module,) = option(argv, "runtime-env-json")["py_modules"]
     assert Path(module).name == "npurun_gang"  # Ray names the module as its folder
     assert (Path(module) / "plan.json").is_file()
@@ -68,7 +68,13 @@ def test_its_package_is_the_folder_that_was_written(tmp_path: Path) -> None:
 
 def test_the_working_dir_is_the_zip_beside_it(tmp_path: Path) -> None:
     made = job(working_dir=".", excludes=["*.json"])
-    line = command_line(made, body_of(made, working_dir_uri="gcs://_ray_pkg_wd.zip"), tmp_path)
+    line = command_line(body_of(made, working_dir_uri="gcs://_ray_pkg_wd.zip"), tmp_path)
     env = option(pasted(line, tmp_path), "runtime-env-json")
     assert env["working_dir"] == str(tmp_path / "_ray_pkg_wd.zip")
     assert "excludes" not in env  # Ray would take plan.json out of npurun_gang
+
+
+def test_an_address_is_named_when_it_is_known(tmp_path: Path) -> None:
+    address = "http://head;x:8265"
+    argv = pasted(command_line(body_of(job()), tmp_path, address), tmp_path)
+    assert f"--address={address}" in argv[: argv.index("--")]
