@@ -39,11 +39,11 @@ def ran(made: Job, folder: Path) -> tuple[list[str], dict[str, str]]:
         stub.chmod(0o755)
     env = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "OUT": str(folder), "NODE_TOKEN": "from the node"}
     script = folder / "script.sh"
-    script.write_text(bash_script(made), encoding="utf-8")
+    script.write_bytes(bash_script(made).encode())
     subprocess.run(["bash", str(script)], cwd=folder, env=env, capture_output=True, timeout=30, check=True)
     assert not (folder / "pwned").exists()
-    words = (folder / "argv").read_text(encoding="utf-8").split("\0")[:-1]
-    pairs = (folder / "env").read_text(encoding="utf-8").split("\0")[:-1]
+    words = (folder / "argv").read_bytes().decode().split("\0")[:-1]
+    pairs = (folder / "env").read_bytes().decode().split("\0")[:-1]
     return words, dict(pair.split("=", 1) for pair in pairs)
 
 
