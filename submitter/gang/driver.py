@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 from .ended import Ended, Stop
-from .host_facts import same_host_token
 from .members import Gang, namespace
-from .node_worker import start_gang_actor, start_node_worker
+from .node_worker import DriverProcess, start_gang_actor, start_node_worker, this_driver
 from .plan import Plan
 from .proof import prove
 from .record import End, Phase
@@ -41,6 +39,7 @@ class Driver:
         self._phase: Phase = "start"
         self._gang: Gang | None = None
         self._actors: list[Any] = []
+        self._process = this_driver()
 
     def run(self) -> End:
         """Never raises. The record is not printed yet."""
@@ -96,19 +95,18 @@ class Driver:
             return
         if self._gang:
             if self._phase == "training":
-                _end_leftovers(self._gang, end)
+                _end_leftovers(self._gang, end, self._process)
             for actor in (*self._gang.workers, *self._actors):
                 ray.kill(actor, no_restart=True)
             give_back(self._gang.groups)
         ray.shutdown()
 
 
-def _end_leftovers(gang: Gang, end: End) -> None:
+def _end_leftovers(gang: Gang, end: End, driver: DriverProcess) -> None:
     """Processes of the trainer that outlive it (a daemon of an inference engine) are ended on every node."""
     import ray
 
     wait_s = HURRIED_LEFTOVERS_WAIT_S if end.reason in NODE_GONE else LEFTOVERS_WAIT_S
-    driver = (same_host_token(), os.getpid())
     job = ray.get_runtime_context().get_job_id()
     pairs = list(zip(gang.workers, gang.members, strict=True))
     asked = {worker.end_leftovers.remote(driver, job, wait_s): member.ip for worker, member in pairs}

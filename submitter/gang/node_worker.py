@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from . import host_facts, processes
@@ -15,6 +16,20 @@ CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
 
 LOOK_EVERY_S = 0.25
+
+
+@dataclass(frozen=True)
+class DriverProcess:
+    """Where the driver runs, so that it is not taken for something left behind."""
+
+    host: str
+    """`host_facts.same_host_token()`."""
+    line: tuple[int, ...]
+    """`processes.lineage` of the driver, from its start."""
+
+
+def this_driver() -> DriverProcess:
+    return DriverProcess(host_facts.same_host_token(), tuple(processes.lineage(os.getpid())))
 
 
 class NodeWorker:
@@ -39,14 +54,10 @@ class NodeWorker:
         memory = f"{facts['memory_free_gib']} of {facts['memory_gib']} GiB memory free"
         return f"load {facts['load']}, {memory}, {len(mine)} processes of the attempt, waiting or stopped: {stuck}"
 
-    def end_leftovers(self, driver: tuple[str, int], own_job: str, wait_s: float) -> list[str]:
-        """Wait for the trainer's processes on this host to end, SIGKILL the rest; returns what had to be killed.
-
-        `driver` is (host token, pid) of the driver.
-        """
-        pid = driver[1] if host_facts.same_host_token() == driver[0] else 0
+    def end_leftovers(self, driver: DriverProcess, own_job: str, wait_s: float) -> list[str]:
+        """Wait for the trainer's processes on this host to end, SIGKILL the rest; returns what had to be killed."""
         deadline = time.monotonic() + wait_s
-        while left := self._left(pid, own_job):
+        while left := self._left(driver, own_job):
             if time.monotonic() > deadline:
                 break
             time.sleep(LOOK_EVERY_S)
@@ -54,10 +65,9 @@ class NodeWorker:
             processes.end(process)
         return [f"{process.pid} {process.command[:120]}" for process in left]
 
-    def end_everything(self, driver: tuple[str, int]) -> None:
+    def end_everything(self, driver: DriverProcess) -> None:
         """The last act on a node whose raylet is frozen and cannot end its workers: this process goes too."""
-        pid = driver[1] if host_facts.same_host_token() == driver[0] else 0
-        for process in self._left(pid, own_job=""):
+        for process in self._left(driver, own_job=""):
             if process.pid != os.getpid():
                 processes.end(process)
         os._exit(0)
@@ -66,9 +76,10 @@ class NodeWorker:
         """SIGKILL the node worker that this one replaces: it may be stopped and deaf to Ray."""
         processes.end(processes.Process(pid, 0, "", started, "", ""))
 
-    def _left(self, driver: int, own_job: str) -> list[processes.Process]:
+    def _left(self, driver: DriverProcess, own_job: str) -> list[processes.Process]:
+        line = driver.line if host_facts.same_host_token() == driver.host else ()
         mine = [process for process in processes.of_attempt(self._attempt) if process.state != "Z"]
-        return processes.leftovers(mine, driver, own_job)
+        return processes.leftovers(mine, line, own_job)
 
 
 def start_node_worker(member: Member, attempt: str) -> Any:

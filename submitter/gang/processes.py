@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,18 +31,26 @@ def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
     return sorted((process for process in found if process), key=lambda process: process.pid)
 
 
-def leftovers(processes: Iterable[Process], driver: int, own_job: str) -> list[Process]:
+def lineage(pid: int, proc: Path = PROC) -> list[int]:
+    """`pid`, its parent, and so on. Read it early: a stop takes the shell between Ray and the driver away."""
+    line = []
+    while pid > 0:
+        line.append(pid)
+        pid = _stat(proc / str(pid))[1]
+    return line
+
+
+def leftovers(processes: Iterable[Process], driver_line: Sequence[int], own_job: str) -> list[Process]:
     """Those that the trainer left behind.
 
     Not the driver, nor what started it (Ray's job supervisor, its shell, its watcher), nor the driver's own
-    Ray workers. `driver` is 0 on a host that is not the driver's.
+    Ray workers. `driver_line` is the driver's lineage, empty on a host that is not the driver's.
     """
     by_pid = {process.pid: process for process in processes}
-    above = set(_ancestors(driver, by_pid))
     return [
         process
         for process in by_pid.values()
-        if process.pid not in above and not _beside(process, driver, above, by_pid) and not _own(process, own_job)
+        if process.pid not in driver_line and not _beside(process, driver_line, by_pid) and not _own(process, own_job)
     ]
 
 
@@ -64,16 +72,17 @@ def _own(process: Process, own_job: str) -> bool:
     return worker and process.ray_job == own_job
 
 
-def _ancestors(pid: int, by_pid: Mapping[int, Process]) -> Iterable[int]:
+def _beside(process: Process, driver_line: Sequence[int], by_pid: Mapping[int, Process]) -> bool:
+    """Started by what started the driver: going up, one of the driver's ancestors comes before the driver itself.
+
+    Only those that belong to the attempt count: everything comes from process 1 in the end.
+    """
+    pid = process.parent
     while pid in by_pid:
-        yield pid
+        if pid in driver_line:
+            return pid != driver_line[0]
         pid = by_pid[pid].parent
-
-
-def _beside(process: Process, driver: int, above: set[int], by_pid: Mapping[int, Process]) -> bool:
-    """Started by what started the driver: the nearest of its ancestors in that line is not the driver itself."""
-    nearest = next((pid for pid in _ancestors(process.parent, by_pid) if pid in above), driver)
-    return nearest != driver
+    return False
 
 
 def _read(folder: Path, wanted: bytes) -> Process | None:

@@ -91,7 +91,8 @@ def _try(chosen: Sequence[NodeFacts], plan: Plan, name: str, stop: Stop) -> tupl
     """All groups, created, or none: what came is given back when one does not come in time."""
     groups: list[Any] = []
     try:
-        groups.extend(_group(node, plan, f"{name}-n{index}") for index, node in enumerate(chosen))
+        for index, node in enumerate(chosen):
+            groups.append(_group(node, plan, f"{name}-n{index}"))
         if _all_created(groups, stop):
             return tuple(groups)
     except BaseException:

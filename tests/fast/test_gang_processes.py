@@ -36,6 +36,9 @@ def test_the_attempts_processes_are_found_by_their_environment_alone(tmp_path: P
     assert of_attempt("run-a1", tmp_path) == [Process(10, 1, "S", "100", "ray::Worker x", JOB)]
 
 
+LINE = (121, 120, 100, 50, 1)
+
+
 def process(pid: int, parent: int, command: str = "python3 x", job: str = "") -> Process:
     return Process(pid, parent, "S", "1", command, job)
 
@@ -55,13 +58,29 @@ def test_left_is_what_the_trainer_started_and_not_what_started_the_driver() -> N
         process(151, 150, "engine core", TRAINERS_JOB),
         process(152, 1, "orphan of an own worker", JOB),
     ]
-    left = [process.pid for process in leftovers(found, 121, JOB)]
+    left = [process.pid for process in leftovers(found, LINE, JOB)]
     assert left == [130, 131, 150, 151, 152]
+
+
+def test_what_started_the_driver_is_kept_when_a_stop_has_taken_the_shell_between() -> None:
+    found = [
+        process(100, 50, "ray::JobSupervisor.stop", "01000000"),
+        process(110, 100, "/bin/bash -c while kill -s 0 100"),
+        process(121, 1, "python3 -m npurun_gang"),
+        process(130, 121, "python3 -m verl.trainer.main_ppo"),
+    ]
+    assert [process.pid for process in leftovers(found, LINE, JOB)] == [130]
+
+
+def test_the_lineage_of_a_process_goes_up_to_the_first() -> None:
+    line = processes.lineage(os.getpid())
+    assert line[:2] == [os.getpid(), os.getppid()]
+    assert 0 not in line
 
 
 def test_on_another_host_nothing_is_kept_but_own_workers() -> None:
     found = [process(121, 1), process(140, 1, "ray::NodeWorker.ping", JOB)]
-    assert [process.pid for process in leftovers(found, 0, JOB)] == [121]
+    assert [process.pid for process in leftovers(found, (), JOB)] == [121]
 
 
 def test_only_the_very_process_is_ended() -> None:
