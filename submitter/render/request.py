@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from runtime_env.build import ATTEMPT_FLAG, RUN_FLAG, build
 from runtime_env.ids import submission_id
+from submitter.errors import UsageError
+from submitter.gang.compat import parse_version
 from submitter.gang.plan import PACKAGE
 from submitter.job.model import Job
 
@@ -24,6 +25,10 @@ LABEL_SELECTORS_SINCE = (2, 54)
 """`entrypoint_label_selector` of JobSubmitRequest came with Ray 2.54.0 (ray#59735): its wheel has the field, 2.53.0's
 has not. An older Ray answers an unknown field with 400. Ray's docs tell of label selectors in tasks and placement
 group bundles since 2.49."""
+
+OLDEST_RAY = (2, 41)
+"""The oldest release that the gang was run on, and that verl asks for."""
+UNKNOWN_RAY = (0, 0)
 
 HEAD_RESOURCE = "node:__internal_head__"
 HEAD_RESOURCE_SHARE = 0.001
@@ -45,10 +50,12 @@ class Facts:
     head_node_id: str
     """HEAD_PLACEHOLDER when no cluster was asked."""
     ray_version: str
+    """Empty when no cluster was asked: the request is then one that every supported Ray takes."""
 
 
 def request(job: Job, facts: Facts) -> dict[str, Any]:
-    """Exactly what is posted. UsageError when run and attempt make no valid submission id."""
+    """Exactly what is posted. UsageError when run and attempt make no valid submission id, or for a Ray too old."""
+    _check_ray(facts.ray_version)
     body = {
         "entrypoint": " ".join(ENTRYPOINT),
         "submission_id": submission_id(facts.run, facts.attempt),
@@ -79,8 +86,13 @@ def spec_hash(body: Mapping[str, Any]) -> str:
 
 def supports_label_selectors(ray_version: str) -> bool:
     """Whether a job submission may name `entrypoint_label_selector`; False for a version that cannot be read."""
-    numbers = re.match(r"(\d+)\.(\d+)", ray_version)
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= LABEL_SELECTORS_SINCE
+    return parse_version(ray_version) >= LABEL_SELECTORS_SINCE
+
+
+def _check_ray(ray_version: str) -> None:
+    version = parse_version(ray_version)
+    if UNKNOWN_RAY < version < OLDEST_RAY:
+        raise UsageError("ray.too_old", version=ray_version, oldest=".".join(map(str, OLDEST_RAY)))
 
 
 def _runtime_env(job: Job, facts: Facts) -> dict[str, Any]:

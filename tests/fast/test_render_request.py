@@ -86,6 +86,18 @@ def test_which_ray_knows_label_selectors_of_entrypoints(version: str, supported:
     assert supports_label_selectors(version) is supported
 
 
+@pytest.mark.parametrize("version", ["2.40.0", "1.13.0", "2.9.3"])
+def test_a_ray_below_the_oldest_tested_is_refused(version: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        request(job(), facts(ray_version=version))
+    assert version in str(refused.value) and "2.41" in str(refused.value)
+    request(job(), facts(ray_version="2.41.0"))
+
+
+def test_without_a_cluster_the_request_is_one_for_every_ray() -> None:
+    assert "entrypoint_label_selector" not in request(job(), facts(ray_version=""))
+
+
 def test_packages_and_working_dir_are_uris() -> None:
     env = request(job(), facts(working_dir_uri="gcs://_ray_pkg_wd.zip"))["runtime_env"]
     assert env["py_modules"] == ["gcs://_ray_pkg_gang.zip"]
