@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jobs
@@ -15,7 +15,7 @@ from submitter.job.groups import groups
 from submitter.job.model import Job
 from submitter.job.nearest import nearest
 from submitter.job.source import read_text as read_file
-from submitter.job.variables import Scope, resolve_variables
+from submitter.job.variables import Scope, check_text, resolve_variables
 
 
 def load_job(
@@ -27,12 +27,12 @@ def load_job(
     UsageError, with file and line: whatever is wrong with the name, the file, its content or a variable.
     """
     path, shown = _find(name_or_path)
-    _check_texts(f"--set {item}" for item in sets)
-    _check_texts(extra)
+    for text in (*sets, *extra):
+        check_text(text, Place(key=text))
     root = parse(read_file(path, shown), shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))
-    return _job(root, path, shown, _readable(environ), sets, extra)
+    return _job(root, path, shown, environ, sets, extra)
 
 
 def _job(
@@ -72,22 +72,3 @@ def _find(name_or_path: str) -> tuple[Path, str]:
             "job.not_found", None, name=name_or_path, nearest=nearest(Path(name_or_path).stem, names)
         ) from None
     return path, path.name if path in shipped else name_or_path
-
-
-def _readable(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without the variables whose bytes are no UTF-8: they could not be written into a request."""
-    return {name: text for name, text in environ.items() if _is_utf8(text)}
-
-
-def _check_texts(texts: Iterable[str]) -> None:
-    for text in texts:
-        if "\0" in text or not _is_utf8(text):
-            raise UsageError("job.not_text", Place(key=text))
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -81,7 +81,15 @@ def _number(text: str, place: Place) -> Number:
     if INTEGER.fullmatch(text):
         return Number(text)
     if FLOAT.fullmatch(text) is None:
-        raise UsageError("job.number_spelling", place, value=text, number=yaml.safe_load(text))
+        raise _not_hydras(text, place)
     if float(text) in (float("inf"), float("-inf")):
         raise UsageError("job.number_range", place, value=text)
     return Number(text)
+
+
+def _not_hydras(text: str, place: Place) -> UsageError:
+    try:
+        number = yaml.safe_load(text)
+    except ValueError:  # PyYAML takes `0x_` for a number, and then fails to read it
+        return UsageError("job.number_broken", place, value=text)
+    return UsageError("job.number_spelling", place, value=text, number=number)

@@ -35,15 +35,22 @@ def _read_bytes(path: Path, place: Place) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (OSError, ValueError) as error:
         raise UsageError("job.unreadable", place, why=_why(error)) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         _check_kind(os.fstat(descriptor), place)
-        try:
-            data = file.read(MAX_JOB_BYTES + 1)
-        except OSError as error:
-            raise UsageError("job.unreadable", place, why=_why(error)) from None
+        data = _read_bounded(descriptor)
+    except OSError as error:
+        raise UsageError("job.unreadable", place, why=_why(error)) from None
+    finally:
+        os.close(descriptor)
     if len(data) > MAX_JOB_BYTES:
         raise UsageError("job.too_large", place, size=len(data), limit=MAX_JOB_BYTES)
     return data
+
+
+def _read_bounded(descriptor: int) -> bytes:
+    """One byte more than the bound at most: a file's stated size may be 0 (/proc) or still grow."""
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(MAX_JOB_BYTES + 1)
 
 
 def _check_kind(status: os.stat_result, place: Place) -> None:

@@ -22,7 +22,7 @@ from typing import Literal
 
 from submitter.errors import Place, UsageError
 from submitter.job import expression
-from submitter.job.document import Entry, Node, Scalar
+from submitter.job.document import Entry, Node, Scalar, plain_kind
 from submitter.job.document import Mapping as MappingNode
 from submitter.job.model import Number, RawText, Variable
 from submitter.job.nearest import nearest
@@ -117,6 +117,7 @@ class Scope:
         text = self._environ.get(name, "")
         if not text:
             raise UsageError("job.environment_lacks", place, name=name)
+        check_text(text, _environment(name))
         return Resolved(text, text, place)
 
 
@@ -125,9 +126,15 @@ def raw_text(node: Node, place: Place) -> str | None:
     if not isinstance(node, MappingNode) or TEXT_KEY not in node.entries:
         return None
     text = node.entries[TEXT_KEY].node
-    if len(node.entries) > 1 or not isinstance(text, Scalar) or not isinstance(typed(text, place).value, (str, Number)):
+    if len(node.entries) > 1 or not isinstance(text, Scalar) or (text.plain and plain_kind(text.text) != "str"):
         raise UsageError("job.text_form", place)
     return text.text
+
+
+def check_text(text: str, place: Place) -> None:
+    """UsageError: text from outside the file that could not be written into a request, or given to a process."""
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise UsageError("job.not_text", place)
 
 
 def parts(text: str, place: Place) -> Iterator[Part]:
@@ -206,19 +213,19 @@ def _in_order(declared: Mapping[str, Entry], shown: str) -> list[str]:
         return list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         cycle: list[str] = error.args[1]
-    place = Place(shown, declared[cycle[0]].line, cycle[0])
+    place = Place(shown, declared[cycle[0]].line, f"variables.{cycle[0]}")
     # graphlib lists each name before the one that refers to it.
     raise UsageError("job.cycle", place, cycle=" -> ".join(reversed(cycle)))
 
 
 def _references(name: str, entry: Entry, declared: Mapping[str, Entry], shown: str) -> set[str]:
-    place = Place(shown, entry.line, name)
+    place = Place(shown, entry.line, f"variables.{name}")
     if NAME.fullmatch(name) is None:
         raise UsageError("job.variable_name", place, name=name)
     if isinstance(entry.node, Scalar):
-        return check_references(entry.node.text, declared, Place(shown, entry.node.line, name))
+        return check_references(entry.node.text, declared, Place(shown, entry.node.line, place.key))
     if raw_text(entry.node, place) is None:
-        raise UsageError("job.not_a_scalar", place, key=name)
+        raise UsageError("job.not_a_scalar", place, key=place.key)
     return set()
 
 
@@ -228,5 +235,10 @@ def _value(
     if name in given:
         return Resolved(RawText(given[name]), given[name], Place(key=f"--set {name}={given[name]}")), "set"
     if text := environ.get(name, ""):
-        return Resolved(RawText(text), text, Place(key=f"environment variable {name}")), "environment"
-    return scope.resolve(entry.node, name), "file"
+        check_text(text, _environment(name))
+        return Resolved(RawText(text), text, _environment(name)), "environment"
+    return scope.resolve(entry.node, f"variables.{name}"), "file"
+
+
+def _environment(name: str) -> Place:
+    return Place(key=f"environment variable {name}")

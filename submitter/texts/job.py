@@ -133,6 +133,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "YAML reads {value} as {number}, Hydra as text; write {number}, or put {value} in quotes",
         "YAML 将 {value} 读作 {number}，Hydra 则读作文本；请写 {number}，或给 {value} 加引号",
     ),
+    "job.number_broken": (
+        "YAML takes {value} for a number and cannot read it; put it in quotes if it is meant as text",
+        "YAML 将 {value} 当作数字但无法读取；若确为文本请加引号",
+    ),
     "job.number_range": (
         "{value} is too large for a floating-point number; write .inf if that is meant",
         "{value} 超出浮点数范围；若确为无穷大请写 .inf",
