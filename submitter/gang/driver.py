@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import threading
 import traceback
 from collections.abc import Callable
@@ -58,6 +59,7 @@ class Driver:
 
         ray.init(address="auto", namespace=namespace(self._attempt), logging_level="warning", log_to_driver=False)
         self._stop.listen()
+        say(f"driver of {self._attempt}: Ray {ray.__version__}, Python {platform.python_version()}, {platform.node()}")
         self._phase = "placement"
         gang = self._gang = reserve(self._plan, self._attempt, self._stop)
         self._phase = "proof"
