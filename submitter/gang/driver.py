@@ -12,7 +12,7 @@ from .ended import Ended, Stop
 from .members import Gang, namespace
 from .node_worker import DriverProcess, start_gang_actor, start_node_worker, this_driver
 from .plan import Plan
-from .proof import prove
+from .proof import answers, prove
 from .record import End, Phase
 from .reserve import give_back, reserve
 from .say import clean, say
@@ -66,7 +66,7 @@ class Driver:
         gang.workers.extend(start_node_worker(member, self._attempt) for member in gang.members)
         self._actors.append(start_gang_actor(gang))
         prove(self._plan, gang, self._stop)
-        ray.get(self._actors[0].facts.remote(), timeout=60)
+        answers({self._actors[0].facts.remote(): platform.node()}, self._stop)  # the trainer will ask it
         self._phase = "training"
         result = train(self._plan, gang, self._stop)
         reason = result.reason or ("succeeded" if result.code == 0 else "trainer_failed")

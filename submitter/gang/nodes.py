@@ -58,23 +58,37 @@ def read_holders() -> dict[str, list[str]]:
     try:
         groups = state.list_placement_groups(filters=[("state", "=", "CREATED")], **options)
         actors = state.list_actors(filters=[("state", "=", "ALIVE")], **options)
+        jobs = state.list_jobs(**options)
     except Exception:  # an optional help over HTTP to the dashboard: whatever fails there must not fail the attempt
         return {}
-    return holders(map(_plain, groups), map(_plain, actors))
+    submissions = {job["job_id"]: job["submission_id"] for job in map(_plain, jobs) if job.get("submission_id")}
+    return holders(map(_plain, groups), map(_plain, actors), submissions)
 
 
-def holders(groups: Iterable[Mapping[str, Any]], actors: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """{node id: names of placement groups and of group-less actors that hold NPUs there}, at most 3 and a count."""
+def holders(
+    groups: Iterable[Mapping[str, Any]], actors: Iterable[Mapping[str, Any]], submissions: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """{node id: jobs whose placement groups or group-less actors hold NPUs there}, at most 3 and a count.
+
+    A job is told by its submission id, of which `submissions` knows {Ray's job id: submission id}.
+    """
     found: dict[str, dict[str, None]] = defaultdict(dict)  # ordered sets
+    for node_id, job in (*_group_holders(groups), *_actor_holders(actors)):
+        found[node_id][clean(submissions.get(job) or f"Ray job {job}")] = None
+    return {node: _shown(list(names)) for node, names in found.items()}
+
+
+def _group_holders(groups: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
     for group in groups:
-        name = group.get("name") or f"a placement group of job {group.get('creator_job_id')}"
         for bundle in group.get("bundles") or ():
             if (bundle.get("unit_resources") or {}).get("NPU") and bundle.get("node_id"):
-                found[bundle["node_id"]][clean(name)] = None
+                yield bundle["node_id"], str(group.get("creator_job_id"))
+
+
+def _actor_holders(actors: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
     for actor in actors:
         if (actor.get("required_resources") or {}).get("NPU") and not actor.get("placement_group_id"):
-            found[actor["node_id"]][clean(f"actor {actor.get('class_name')} of job {actor.get('job_id')}")] = None
-    return {node: _shown(list(names)) for node, names in found.items()}
+            yield actor["node_id"], str(actor.get("job_id"))
 
 
 def _shown(names: list[str]) -> list[str]:

@@ -32,7 +32,7 @@ INDENT = len("[npurun]   ")
 def prove(plan: Plan, gang: Gang, stop: Stop) -> list[NodeProof]:
     """One proof per node, told as a table. Raises Ended: flags_missing, secret_missing, node_unfit, stopped."""
     wanted = wanted_flags(plan)
-    seen = _answers(plan, gang, list(wanted), stop)
+    seen = _asked(plan, gang, list(wanted), stop)
     proofs = [
         NodeProof(
             attempt=gang.attempt,
@@ -93,39 +93,8 @@ def node_table(proofs: Sequence[NodeProof]) -> list[str]:
     return table(rows)
 
 
-def _seen(names: Sequence[str], references: secrets.References) -> dict[str, Any]:
-    """Runs as a task in a reserved bundle."""
-    import ray
-
-    return {
-        "flags": {name: os.environ.get(name) for name in names},
-        "secrets_missing": secrets.missing(references, os.environ),
-        "npu_ids": list(ray.get_runtime_context().get_accelerator_ids().get("NPU", [])),
-        "visible_devices": os.environ.get(VISIBLE_DEVICES),
-    }
-
-
-def _answers(plan: Plan, gang: Gang, names: Sequence[str], stop: Stop) -> list[tuple[Any, Any]]:
-    """(what the task saw, the host's facts) per node."""
-    tasks = [_task(plan, group, names) for group in gang.groups]
-    facts = worker_facts(gang.workers)
-    ips = [member.ip for member in gang.members]
-    got = _await(dict(zip([*tasks, *facts], [*ips, *ips], strict=True)), stop)
-    return [(got[task], got[fact]) for task, fact in zip(tasks, facts, strict=True)]
-
-
-def _task(plan: Plan, group: Any, names: Sequence[str]) -> Any:
-    """Holds all NPUs of the node's first bundle: one for launcher ray, every NPU for torchrun."""
-    import ray
-    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-
-    strategy = PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
-    options = {"num_cpus": 1, "resources": {"NPU": bundles(plan)[0]["NPU"]}, "max_retries": 0}
-    return ray.remote(_seen).options(**options, scheduling_strategy=strategy).remote(names, plan.secrets)
-
-
-def _await(asked: Mapping[Any, str], stop: Stop) -> dict[Any, Any]:
-    """The values of all references, which are given with their node's IP. Ends at the first that fails."""
+def answers(asked: Mapping[Any, str], stop: Stop) -> dict[Any, Any]:
+    """The values of all references, which are given with their node's IP. Raises Ended: node_unfit, stopped."""
     import ray
 
     got: dict[Any, Any] = {}
@@ -143,6 +112,37 @@ def _await(asked: Mapping[Any, str], stop: Stop) -> dict[Any, Any]:
             told = now
             say(f"proof: {len(set(asked.values())) - len(silent)} nodes answered; waiting for {', '.join(silent)}")
     return got
+
+
+def _seen(names: Sequence[str], references: secrets.References) -> dict[str, Any]:
+    """Runs as a task in a reserved bundle."""
+    import ray
+
+    return {
+        "flags": {name: os.environ.get(name) for name in names},
+        "secrets_missing": secrets.missing(references, os.environ),
+        "npu_ids": list(ray.get_runtime_context().get_accelerator_ids().get("NPU", [])),
+        "visible_devices": os.environ.get(VISIBLE_DEVICES),
+    }
+
+
+def _asked(plan: Plan, gang: Gang, names: Sequence[str], stop: Stop) -> list[tuple[Any, Any]]:
+    """(what the task saw, the host's facts) per node."""
+    tasks = [_task(plan, group, names) for group in gang.groups]
+    facts = worker_facts(gang.workers)
+    ips = [member.ip for member in gang.members]
+    got = answers(dict(zip([*tasks, *facts], [*ips, *ips], strict=True)), stop)
+    return [(got[task], got[fact]) for task, fact in zip(tasks, facts, strict=True)]
+
+
+def _task(plan: Plan, group: Any, names: Sequence[str]) -> Any:
+    """Holds all NPUs of the node's first bundle: one for launcher ray, every NPU for torchrun."""
+    import ray
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    strategy = PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
+    options = {"num_cpus": 1, "resources": {"NPU": bundles(plan)[0]["NPU"]}, "max_retries": 0}
+    return ray.remote(_seen).options(**options, scheduling_strategy=strategy).remote(names, plan.secrets)
 
 
 def _get(ray: Any, reference: Any, ip: str) -> Any:

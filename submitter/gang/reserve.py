@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -35,9 +36,11 @@ def reserve(plan: Plan, attempt: str, stop: Stop) -> Gang:
         stop.check()
         trial += 1
         choice = choose(nodes := read_nodes(), need)
-        groups = _try(choice.chosen, plan, f"npurun-{attempt}-t{trial}", stop) if choice.chosen else ()
-        if groups:
-            return _gang(plan, attempt, choice.chosen, groups)
+        if choice.chosen:
+            groups, late = _try(choice.chosen, plan, f"npurun-{attempt}-t{trial}", stop)
+            if not late:
+                return _gang(plan, attempt, choice.chosen, groups)
+            choice = dataclasses.replace(choice, lacking=_late(late))
         waiting.tell(choice, nodes)
         _pause(random.uniform(*RETRY_AFTER_S), stop)
 
@@ -73,8 +76,6 @@ class _Waiting:
 
     def _headline(self, choice: Choice, nodes: Sequence[NodeFacts], waited: float) -> str:
         left = f"waited {waited:.0f} s of {self._bound_s:g} s"
-        if choice.chosen:
-            return f"placement: another job took nodes of this gang at the same moment; trying again; {left}"
         possible = could_fit(nodes, self._need)
         never = f"; even when free only {possible} would fit" if possible < self._need.nodes else ""
         return f"placement: cannot fit now: {summary(choice, self._need)} ({self._need}){never}; {left}"
@@ -87,19 +88,22 @@ def _tell_rows(lines: Sequence[str]) -> None:
         say(f"  and {len(lines) - ROWS_SHOWN} nodes more")
 
 
-def _try(chosen: Sequence[NodeFacts], plan: Plan, name: str, stop: Stop) -> tuple[Any, ...]:
-    """All groups, created, or none: what came is given back when one does not come in time."""
+def _try(
+    chosen: Sequence[NodeFacts], plan: Plan, name: str, stop: Stop
+) -> tuple[tuple[Any, ...], tuple[NodeFacts, ...]]:
+    """(all groups, created; none) or, when one does not come in time, all are given back: (none; the late nodes)."""
     groups: list[Any] = []
     try:
         for index, node in enumerate(chosen):
             groups.append(_group(node, plan, f"{name}-n{index}"))
-        if _all_created(groups, stop):
-            return tuple(groups)
+        late = _late_ones(groups, stop)
     except BaseException:
         give_back(groups)
         raise
+    if not late:
+        return tuple(groups), ()
     give_back(groups)
-    return ()
+    return (), tuple(node for node, group in zip(chosen, groups, strict=True) if group in late)
 
 
 def _group(node: NodeFacts, plan: Plan, name: str) -> Any:
@@ -109,18 +113,24 @@ def _group(node: NodeFacts, plan: Plan, name: str) -> Any:
     return placement_group(strategy="STRICT_PACK", name=name, **pinned)
 
 
-def _all_created(groups: Sequence[Any], stop: Stop) -> bool:
+def _late_ones(groups: Sequence[Any], stop: Stop) -> list[Any]:
+    """Groups that are not created within the bound."""
     # Looks at the table: PlacementGroup.wait counts in whole seconds and would delay a stop.
     from ray.util import placement_group_table
 
     deadline = time.monotonic() + GROUPS_WAIT_S
-    missing = list(groups)
-    while missing := [group for group in missing if placement_group_table(group).get("state") != "CREATED"]:
+    late = list(groups)
+    while late := [group for group in late if placement_group_table(group).get("state") != "CREATED"]:
         stop.check()
         if time.monotonic() > deadline:
-            return False
+            break
         time.sleep(LOOK_EVERY_S)
-    return True
+    return late
+
+
+def _late(nodes: Sequence[NodeFacts]) -> str:
+    ips = ", ".join(node.ip for node in nodes)
+    return f"no reservation on {ips} within {GROUPS_WAIT_S:g} s: another job was quicker, or Ray does not answer there"
 
 
 def give_back(groups: Sequence[Any]) -> None:

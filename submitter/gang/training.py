@@ -6,6 +6,7 @@ import time
 from importlib import import_module
 
 from .ended import Ended, Stop
+from .heartbeat import FIRST_LIMIT_S
 from .launcher import LaunchResult, Running
 from .members import Gang
 from .plan import Plan
@@ -13,6 +14,7 @@ from .say import say
 from .watch import Watch
 
 POLL_S = 0.25
+LOOK_EVERY_S = 0.1
 TERM_WAIT_S = 5.0
 """After a node froze: from SIGTERM to SIGKILL."""
 
@@ -22,6 +24,9 @@ KILL_WAIT_S = 5.0
 STOP_WAIT_S = 20.0
 """After a stop: how long the trainer may take to end. Ray's own bound (RAY_JOB_STOP_WAIT_TIME_S) is larger."""
 
+FIRST_ANSWERS_S = FIRST_LIMIT_S + 10.0
+"""The heartbeat's judgement comes first; this only keeps the wait from being without a bound."""
+
 AFTERMATH_S = 8.0
 """A trainer fails within seconds of a node's death; the node is known to be lost a little later."""
 
@@ -29,6 +34,9 @@ AFTERMATH_S = 8.0
 def train(plan: Plan, gang: Gang, stop: Stop) -> LaunchResult:
     """The trainer's result. Raises Ended: node_frozen, node_lost, stopped, launch_failed."""
     watch = Watch(gang)
+    # The heartbeat's processes are up before the trainer takes the hosts' cores: from now on a silence means something.
+    if ended := _trouble_within(watch, stop, FIRST_ANSWERS_S):
+        raise ended
     running = _launch(plan, gang)
     try:
         return _follow(running, watch, stop)
@@ -58,10 +66,22 @@ def _follow(running: Running, watch: Watch, stop: Stop) -> LaunchResult:
             raise _frozen(running, watch, ended)
     if stop.requested:  # Ray signals the trainer too, which may end first
         raise Ended("stopped", code=result.code)
-    if result.code != 0 and (ended := watch.all_well_since_call(AFTERMATH_S)):
+    if result.code != 0 and (ended := _trouble_within(watch, stop, AFTERMATH_S)):
         ended.code = result.code
         raise ended
     return result
+
+
+def _trouble_within(watch: Watch, stop: Stop, bound_s: float) -> Ended | None:
+    """Ask every node once more: the first trouble, or None when all have answered (or the bound has passed)."""
+    asked_at = watch.now()
+    deadline = time.monotonic() + bound_s
+    while time.monotonic() < deadline and not watch.well_since(asked_at):
+        stop.check()
+        if ended := watch.beat():
+            return ended
+        time.sleep(LOOK_EVERY_S)
+    return None
 
 
 def _stopped(running: Running) -> Ended:

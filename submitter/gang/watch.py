@@ -35,7 +35,7 @@ class Watch:
 
     def beat(self) -> Ended | None:
         """Collect answers, ask again, replace node workers; how the attempt has to end if a node is gone."""
-        now = self._clock.at(time.monotonic())
+        now = self.now()
         self._collect(now)
         for index, pulse in enumerate(self._pulses):
             self._ask(index, now)
@@ -46,21 +46,17 @@ class Watch:
                 self._replace(index, verdict, now)
         return None
 
-    def all_well_since_call(self, bound_s: float) -> Ended | None:
-        """After a trainer's failure: was it a node's? Asks every node once more, for at most `bound_s`."""
-        asked_at = self._clock.at(time.monotonic())
-        deadline = time.monotonic() + bound_s
-        while time.monotonic() < deadline:
-            if ended := self.beat():
-                return ended
-            if all(pulse.well_since(asked_at) for pulse in self._pulses):
-                return None
-            time.sleep(0.1)
-        return None
+    def now(self) -> float:
+        """The watch's own time, for `well_since`."""
+        return self._clock.at(time.monotonic())
+
+    def well_since(self, moment: float) -> bool:
+        """Every node has answered a ping and a task that were sent after `moment`."""
+        return all(pulse.well_since(moment) for pulse in self._pulses)
 
     def evidence(self) -> tuple[str, ...]:
         """One line per node that answers within 3 s; a node worker that is silent already is not waited for."""
-        now = self._clock.at(time.monotonic())
+        now = self.now()
         triples = zip(self._gang.workers, self._gang.members, self._pulses, strict=True)
         asked = {worker.evidence.remote(): member.ip for worker, member, pulse in triples if pulse.worker_answers(now)}
         ready = self._ray.wait(list(asked), num_returns=len(asked), timeout=EVIDENCE_S)[0] if asked else []
@@ -110,7 +106,7 @@ class Watch:
 
     def _ended(self, index: int, verdict: Verdict) -> Ended:
         member, pulse = self._gang.members[index], self._pulses[index]
-        waited = f"task unanswered for {pulse.task.waits(self._clock.at(time.monotonic())):.0f} s"
+        waited = f"task unanswered for {pulse.task.waits(self.now()):.0f} s"
         line = f"node {member.ip}: {verdict.value}; {waited}"
         return Ended(_FATAL[verdict], node=member.ip, evidence=(line,), quarantine=(member.ip,))
 

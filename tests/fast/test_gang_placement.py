@@ -175,37 +175,24 @@ def test_facts_of_a_node_as_ray_lists_it() -> None:
     assert node_facts(old, {}).npus == 0
 
 
-def test_holders_are_groups_and_actors_without_a_group() -> None:
+def test_holders_are_the_jobs_of_groups_and_of_actors_without_a_group() -> None:
+    held, not_held = {"NPU": 1.0, "CPU": 3.0}, {"CPU": 1.0}
     groups = [
         {
-            "name": "verl_group_0",
             "creator_job_id": "01",
-            "bundles": [
-                {"node_id": "n1", "unit_resources": {"NPU": 1.0}},
-                {"node_id": "n2", "unit_resources": {"CPU": 1}},
-            ],
+            "bundles": [{"node_id": "n1", "unit_resources": held}, {"node_id": "n2", "unit_resources": not_held}],
         },
-        {"name": "", "creator_job_id": "02", "bundles": [{"node_id": "n1", "unit_resources": {"NPU": 1.0}}] * 2},
+        {"creator_job_id": "02", "bundles": [{"node_id": "n1", "unit_resources": held}] * 2},
+        {"creator_job_id": "02", "bundles": None},
     ]
     actors = [
-        {"class_name": "W", "job_id": "03", "node_id": "n2", "required_resources": {"NPU": 1.0}},
-        {
-            "class_name": "In",
-            "job_id": "03",
-            "node_id": "n2",
-            "required_resources": {"NPU": 1.0},
-            "placement_group_id": "x",
-        },
-        {"class_name": "Cpu", "job_id": "03", "node_id": "n2", "required_resources": {"CPU": 1.0}},
+        {"job_id": "03", "node_id": "n2", "required_resources": held},
+        {"job_id": "04", "node_id": "n2", "required_resources": held, "placement_group_id": "x"},
+        {"job_id": "05", "node_id": "n2", "required_resources": not_held},
     ]
-    assert holders(groups, actors) == {
-        "n1": ["verl_group_0", "a placement group of job 02"],
-        "n2": ["actor W of job 03"],
-    }
+    assert holders(groups, actors, {"01": "grpo-x-a1"}) == {"n1": ["grpo-x-a1", "Ray job 02"], "n2": ["Ray job 03"]}
 
 
 def test_many_holders_of_a_node_are_counted() -> None:
-    actors = [
-        {"class_name": f"W{i}", "job_id": "1", "node_id": "n", "required_resources": {"NPU": 1.0}} for i in range(16)
-    ]
-    assert holders([], actors)["n"][3:] == ["13 more"]
+    actors = [{"job_id": f"{number}", "node_id": "n", "required_resources": {"NPU": 1.0}} for number in range(16)]
+    assert holders([], actors, {})["n"][2:] == ["Ray job 2", "13 more"]

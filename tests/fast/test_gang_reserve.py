@@ -33,9 +33,9 @@ class Cluster:
         self.after_ask()
         return name
 
-    def created(self, groups: list[str], stop: Stop) -> bool:
+    def late(self, groups: list[str], stop: Stop) -> list[str]:
         stop.check()
-        return self.comes(len(self.asked) // len(groups))
+        return [] if self.comes(len(self.asked) // len(groups)) else groups[1:]
 
     def give_back(self, groups: list[str]) -> None:
         for group in groups:
@@ -59,7 +59,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
         "read_holders": lambda: {"id1": ["npurun-other-a1-t1-n0"]},
         "supports_bundle_labels": lambda: True,
         "_group": cluster.group,
-        "_all_created": cluster.created,
+        "_late_ones": cluster.late,
         "give_back": cluster.give_back,
         "_pause": cluster.pause,
         "_Waiting": lambda bound, need: waiting(bound, need, clock=lambda: cluster.now),
@@ -113,7 +113,7 @@ def test_losing_against_another_submitter_for_the_whole_wait_is_not_placed(
     with pytest.raises(Ended, match="not_placed"):
         room.reserve(PLAN, "run-a1", Stop())
     assert cluster.held == []
-    assert "another job took nodes" in capsys.readouterr().out
+    assert "2 fit, 2 wanted; no reservation on 10.0.0.2 within 5 s" in capsys.readouterr().out
 
 
 def test_a_stop_or_a_failure_in_the_middle_gives_everything_back(cluster: Cluster) -> None:

@@ -61,13 +61,17 @@ class Trainer:
 @dataclass
 class Watch:
     beats: Callable[[], Ended | None] = lambda: None
-    aftermath: Ended | None = None
 
     def beat(self) -> Ended | None:
         return self.beats()
 
-    def all_well_since_call(self, bound_s: float) -> Ended | None:
-        return self.aftermath
+    well: bool = False
+
+    def now(self) -> float:
+        return 0.0
+
+    def well_since(self, moment: float) -> bool:
+        return self.well
 
     def evidence(self) -> tuple[str, ...]:
         return ("10.0.0.2: load 1",)
@@ -124,11 +128,25 @@ def test_a_trainer_that_ends_on_the_signal_before_the_driver_looks_was_stopped()
 
 
 def test_a_failure_after_a_nodes_death_is_the_nodes() -> None:
-    lost = Ended("node_lost", node="10.0.0.3")
+    beats = iter([None, None, None, Ended("node_lost", node="10.0.0.3")])
     with pytest.raises(Ended) as ended:
-        follow(Trainer(code=1, polls=1), Watch(aftermath=lost))
+        follow(Trainer(code=1, polls=2), Watch(beats=lambda: next(beats)))
     assert (ended.value.reason, ended.value.node, ended.value.code) == ("node_lost", "10.0.0.3", 1)
-    assert follow(Trainer(code=0, polls=1), Watch(aftermath=lost)) == LaunchResult(0)
+
+
+def test_a_failure_on_well_nodes_and_a_success_on_any_are_the_trainers_own() -> None:
+    assert follow(Trainer(code=1, polls=1), Watch(well=True)) == LaunchResult(1)
+    assert follow(Trainer(code=0, polls=1), Watch(beats=frozen)) == LaunchResult(0)
+
+
+def test_nodes_that_do_not_answer_before_training_are_told_and_the_wait_is_bounded() -> None:
+    assert training._trouble_within(Watch(), Stop(), 0.05) is None  # type: ignore[arg-type]
+    ended = training._trouble_within(Watch(beats=frozen), Stop(), 5)  # type: ignore[arg-type]
+    assert ended is not None and ended.reason == "node_frozen"
+    stop = Stop()
+    stop.requested = True
+    with pytest.raises(Ended, match="stopped"):
+        training._trouble_within(Watch(), stop, 5)  # type: ignore[arg-type]
 
 
 def test_a_launcher_that_cannot_start_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -151,7 +150,9 @@ RIVAL = """
 
 
 @pytest.mark.timeout(300)
-def test_a_rival_that_waits_for_one_npu_gets_none_before_the_end(cluster5: LocalCluster, tmp_path: Path) -> None:
+def test_a_rival_that_waits_for_one_npu_gets_none_before_the_end_and_who_holds_them_is_told(
+    cluster5: LocalCluster, tmp_path: Path
+) -> None:
     """The gang holds every NPU of the cluster, as 16 bundles of one on each of 5 nodes."""
     command = jobs.trainer(
         tmp_path,
@@ -171,7 +172,10 @@ def test_a_rival_that_waits_for_one_npu_gets_none_before_the_end(cluster5: Local
     submitted.wait_line("step:1")
     rival = jobs.submit_plain(cluster5, "python3 rival.py", working_dir=rival_script.parent)
     rival.wait_line("rival waits")
-    time.sleep(3)  # no condition to wait for: this is how long the rival has a chance
+    other = jobs.submit(cluster5, jobs.plan(["true"], place_wait_s=2))
+    refused = other.wait_end()
+    held = f"{cluster5.nodes[0].ip}: 0 of 16 NPU free, 16 wanted"
+    assert any(line.startswith(held) and f"(held by {submitted.attempt})" in line for line in refused.end_evidence())
     (tmp_path / "go").touch()
     result = submitted.wait_end()
     assert result.end is not None and result.end["reason"] == "succeeded", result

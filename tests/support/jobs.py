@@ -92,6 +92,11 @@ class Result:
     """The end record, None when the driver could not write one."""
     proofs: list[dict[str, Any]] = field(default_factory=list)
 
+    def end_evidence(self) -> list[str]:
+        assert self.end is not None, self
+        evidence: list[str] = self.end["evidence"]
+        return evidence
+
     def __str__(self) -> str:
         return f"{self.info.status} {self.info.driver_exit_code} {self.info.message}\n" + "\n".join(self.lines)
 
