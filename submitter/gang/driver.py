@@ -26,6 +26,7 @@ CLEAN_UP_S = 20.0
 
 NODE_GONE = frozenset({"node_frozen", "node_lost"})
 HURRIED_LEFTOVERS_WAIT_S = 0.5
+FAREWELL_S = 0.5
 HURRIED_CLEAN_UP_S = 2.0
 """After a node froze the attempt has to end within 20 s: 11 s to notice, 3 s evidence, 5 s SIGTERM take the rest."""
 
@@ -98,7 +99,8 @@ class Driver:
         if self._gang:
             if self._phase == "training":
                 _end_leftovers(self._gang, end, self._process)
-            for actor in (*self._gang.workers, *self._actors):
+            _end_workers(self._gang, end, self._process)
+            for actor in self._actors:
                 ray.kill(actor, no_restart=True)
             give_back(self._gang.groups)
         ray.shutdown()
@@ -110,15 +112,25 @@ def _end_leftovers(gang: Gang, end: End, driver: DriverProcess) -> None:
 
     wait_s = HURRIED_LEFTOVERS_WAIT_S if end.reason in NODE_GONE else LEFTOVERS_WAIT_S
     job = ray.get_runtime_context().get_job_id()
-    pairs = list(zip(gang.workers, gang.members, strict=True))
-    asked = {worker.end_leftovers.remote(driver, job, wait_s): member.ip for worker, member in pairs}
+    asked = {
+        worker.end_leftovers.remote(driver, job, wait_s): member.ip
+        for worker, member in zip(gang.workers, gang.members, strict=True)
+    }
     ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=wait_s + 0.5)
     for reference in ready:
         for line in _value(reference):
             say(f"ended a process that the trainer left on {asked[reference]}: {clean(line)}")
-    for worker, member in pairs:
+
+
+def _end_workers(gang: Gang, end: End, driver: DriverProcess) -> None:
+    """A frozen raylet ends nobody: the node worker there is asked to end everything of the attempt, itself last."""
+    import ray
+
+    for worker, member in zip(gang.workers, gang.members, strict=True):
         if end.reason == "node_frozen" and member.ip == end.node:
-            worker.end_everything.remote(driver)
+            ray.wait([worker.end_everything.remote(driver)], timeout=FAREWELL_S)
+        else:
+            ray.kill(worker, no_restart=True)
 
 
 def _value(reference: Any) -> list[str]:
