@@ -38,4 +38,71 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{python} has no Ray; install the extra: pip install 'npurun[rehearsal]'",
         "{python} 未安装 Ray;请安装附加组件:pip install 'npurun[rehearsal]'",
     ),
+    "rehearsal.changes": (
+        "the rehearsal changes {count} arguments and flags of {job} (- dropped, + added):",
+        "本次演练更改 {job} 的 {count} 个参数和环境变量(- 删除,+ 新增):",
+    ),
+    "rehearsal.because.tiny_model": ("{change}  (a tiny random model)", "{change}  (微型随机模型)"),
+    "rehearsal.because.tiny_data": ("{change}  (sums of two digits)", "{change}  (一位数加法数据)"),
+    "rehearsal.because.tiny_reward": (
+        "{change}  (reward of the sums, one worker)",
+        "{change}  (加法题的奖励,单个 worker)",
+    ),
+    "rehearsal.because.sizes": ("{change}  (small enough for a CPU)", "{change}  (缩小到 CPU 可承受)"),
+    "rehearsal.because.engine": ("{change}  (FSDP2 on CPU is the engine)", "{change}  (训练引擎改为 CPU 上的 FSDP2)"),
+    "rehearsal.because.rollout": (
+        "{change}  (Hugging Face transformers generate)",
+        "{change}  (由 Hugging Face transformers 生成)",
+    ),
+    "rehearsal.because.placement": (
+        "{change}  (ranks per node of the rehearsal; the reservation stays the job's)",
+        "{change}  (演练的每节点 rank 数;资源预留仍按作业)",
+    ),
+    "rehearsal.because.short": ("{change}  (a few steps, with a checkpoint)", "{change}  (只训练几步,并保存检查点)"),
+    "rehearsal.because.local": ("{change}  (nothing leaves this rehearsal)", "{change}  (不产生演练之外的输出)"),
+    "rehearsal.because.megatron": ("{change}  (only Megatron reads it)", "{change}  (仅 Megatron 使用)"),
+    "rehearsal.because.vllm": ("{change}  (only vLLM-Ascend reads it)", "{change}  (仅 vLLM-Ascend 使用)"),
+    "rehearsal.because.other_engine": (
+        "{change}  (belongs to an engine that is not rehearsed)",
+        "{change}  (属于不参与演练的引擎)",
+    ),
+    "rehearsal.because.other_model": ("{change}  (belongs to the job's own model)", "{change}  (属于作业自己的模型)"),
+    "rehearsal.because.other_data": ("{change}  (belongs to the job's own data)", "{change}  (属于作业自己的数据)"),
+    "rehearsal.because.other_reward": ("{change}  (belongs to the job's own reward)", "{change}  (属于作业自己的奖励)"),
+    "rehearsal.because.other_sizes": ("{change}  (a size of the job's own)", "{change}  (作业自己的规模)"),
+    "rehearsal.because.profiler": ("{change}  (there is no device to profile)", "{change}  (没有可分析的设备)"),
+    "rehearsal.because.outside": (
+        "{change}  (lies outside this rehearsal)",
+        "{change}  (在演练范围之外)",
+    ),
+    "rehearsal.because.flag": ("{change}  (flag of the rehearsal)", "{change}  (演练用环境变量)"),
+    "rehearsal.refused.module": (
+        "cannot be rehearsed: {module}; a rehearsal runs {limit} with launcher ray (no SFT, no torchrun). "
+        "Submit it to a cluster instead",
+        "无法演练:{module};演练只支持 launcher 为 ray 的 {limit}(不支持 SFT、torchrun)。请直接提交到集群",
+    ),
+    "rehearsal.refused.critic": (
+        "cannot be rehearsed: {key}={value} needs a critic; without one: grpo, rloo, reinforce_plus_plus",
+        "无法演练:{key}={value} 需要 critic;无 critic 的算法:grpo、rloo、reinforce_plus_plus",
+    ),
+    "rehearsal.refused.async": (
+        "cannot be rehearsed: {key}={value} is an asynchronous mode; a rehearsal trains synchronously",
+        "无法演练:{key}={value} 是异步模式;演练只支持同步训练",
+    ),
+    "rehearsal.refused.reward_model": (
+        "cannot be rehearsed: {key}={value} needs a reward model's own engine; use a reward function",
+        "无法演练:{key}={value} 需要奖励模型自己的引擎;请改用奖励函数",
+    ),
+    "rehearsal.refused.distillation": (
+        "cannot be rehearsed: {key}={value} needs a teacher model's own engine",
+        "无法演练:{key}={value} 需要教师模型自己的引擎",
+    ),
+    "rehearsal.refused.multi_turn": (
+        "cannot be rehearsed: {key}={value}; a rehearsal's tiny model calls no tools, use single-turn",
+        "无法演练:{key}={value};演练的微型模型不能调用工具,请改为单轮",
+    ),
+    "rehearsal.refused.parallel": (
+        "cannot be rehearsed: {key}={value}; the CPU rollout has one process per rank, so only 1",
+        "无法演练:{key}={value};CPU rollout 每个 rank 只有一个进程,只能为 1",
+    ),
 }
