@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from pathlib import Path
 from typing import Any
 
 
 class LightWorker:
     def where(self) -> dict[str, Any]:
-        """Where this rank runs. `npu` is the device id that Ray gave it: one per bundle of its node."""
+        """Where this rank runs: node, placement group, bundle, and the device ids that Ray gave it."""
         import ray
         from ray.util.placement_group import get_current_placement_group
 
@@ -23,8 +23,16 @@ class LightWorker:
             "node_id": context.get_node_id(),
             "ip": ray.util.get_node_ip_address(),
             "group": get_current_placement_group().id.hex(),
-            "resources": context.get_assigned_resources(),
+            "bundle": bundle_index(),
             "npu": context.get_accelerator_ids()["NPU"],
-            "rss_mib": int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20,
             "heavy": sorted({"torch", "verl"} & set(sys.modules)),
         }
+
+
+def bundle_index() -> int:
+    """From the resource `bundle_group_<index>_<group id>`, which every actor in a bundle holds a bit of."""
+    import ray
+
+    held = ray._private.worker.global_worker.core_worker.resource_ids()
+    (index,) = [int(found[1]) for name in held if (found := re.fullmatch(r"bundle_group_(\d+)_[0-9a-f]+", name))]
+    return index
