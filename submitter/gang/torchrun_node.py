@@ -213,8 +213,9 @@ def split(data: bytes) -> tuple[bytes, bytes]:
 def agent_argv(options: Sequence[str], command: Sequence[str]) -> list[str]:
     """torchrun with `options`, each rank started as torchrun itself would: `python -u COMMAND`."""
     python = os.environ.get("PYTHON_EXEC", sys.executable)  # torchrun's own variable
-    rank = ["sh", "-c", RANK_SCRIPT, "rank", python, "-u", *command]
-    return [sys.executable, "-m", f"{__package__}.torchrun_agent", *options, "--no_python", *rank]
+    rank = ["-c", RANK_SCRIPT, "rank", python, "-u", *command]
+    escaped = [argument.replace("$", "$$") for argument in rank]  # torchrun puts them through string.Template
+    return [sys.executable, "-m", f"{__package__}.torchrun_agent", *options, "--no_python", "sh", *escaped]
 
 
 def rank_count(options: Sequence[str]) -> int:

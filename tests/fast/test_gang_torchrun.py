@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from string import Template
 
 import pytest
 from hypothesis import given
@@ -90,6 +91,14 @@ class TestRanks:
             "--rdzv_id run-a1 --local_addr 10.0.0.2 --max_restarts 0"
         )
         assert torchrun_node.rank_count(options) == 16
+
+    def test_the_ranks_command_survives_torchruns_own_substitution(self) -> None:
+        command = ["-m", "module", "${local_rank}", "$$", "$HOME"]
+        argv = torchrun_node.agent_argv(["--nnodes", "2"], command)
+        assert argv[1:5] == ["-m", "submitter.gang.torchrun_agent", "--nnodes", "2"]
+        substituted = [Template(argument).safe_substitute(local_rank="0") for argument in argv]
+        assert substituted[-len(command) :] == command
+        assert substituted[-len(command) - 4 :][:2] == [RANK_SCRIPT, "rank"]
 
     def test_an_ipv6_endpoint_is_bracketed(self) -> None:
         assert launch_torchrun.endpoint("fd00::1", 4000) == "[fd00::1]:4000"

@@ -32,6 +32,14 @@ def wait_gone(mark: str, *, bound_s: float) -> None:
     wait_for(lambda: not carrying(mark), bound_s=bound_s, what=f"no process with {mark} is left")
 
 
+def command_line(pid: int) -> str:
+    """Words parted by spaces; empty when the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def _pids() -> list[int]:
     return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
