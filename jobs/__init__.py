@@ -26,7 +26,8 @@ def shipped_jobs() -> list[ShippedJob]:
     """Name and summary of each shipped job, sorted by name."""
     import yaml
 
-    heads = [(path, yaml.safe_load(path.read_text(encoding="utf-8"))) for path in shipped()]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    heads = [(path, yaml.load(path.read_bytes(), Loader=loader)) for path in shipped()]
     return [ShippedJob(head["name"], head["summary"], path) for path, head in heads]
 
 

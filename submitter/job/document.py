@@ -18,8 +18,9 @@ from submitter.errors import Place, UsageError
 
 MAX_DEPTH = 24
 """Deeper than any argument's value; keeps every walk over a document far from Python's recursion limit."""
-MAX_NODES = 20_000
-"""Keys and values after aliases are expanded; the published job has 300."""
+MAX_SIZE = 40_000
+"""Keys and values with aliases expanded, one more for each 64 characters of a text; the published job has 400."""
+_CHARS_PER_UNIT = 64
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is in every wheel, not in every distribution
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
@@ -32,7 +33,10 @@ class Scalar:
     plain: bool
     """Written without quotes, so that YAML may read it as a number, bool or null."""
     line: int
-    size: int = 1
+
+    @property
+    def size(self) -> int:
+        return 1 + len(self.text) // _CHARS_PER_UNIT
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class _Builder:
         self._shown = shown
         self._stack: list[_Open] = []
         self._anchors: dict[str, Node] = {}
-        self._count = 0
+        self._size = 0
         self._documents = 0
 
     def take(self, event: Any) -> None:
@@ -141,6 +145,7 @@ class _Builder:
             # Neither an argument nor an environment variable of a process can hold it.
             raise UsageError("job.control_character", self._place(event), code="U+0000")
         node = Scalar(event.value, plain=bool(event.implicit[0]), line=event.start_mark.line + 1)
+        self._grow(node.size, event)
         self._add(node, event.anchor)
 
     def start(self, event: Any) -> None:
@@ -149,6 +154,7 @@ class _Builder:
             raise UsageError("job.too_deep", self._place(event), limit=MAX_DEPTH)
         if self._stack and self._stack[-1].wants_key:
             raise UsageError("job.key_not_text", self._place(event), key="[…]")
+        self._grow(1, event)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         self._stack.append(_Open(event.start_mark.line + 1, event.anchor, is_mapping))
 
@@ -164,13 +170,10 @@ class _Builder:
         node = self._anchors.get(event.anchor)
         if node is None:  # also one that contains itself: its end has not come yet
             raise UsageError("job.alias", self._place(event), name=event.anchor)
-        self._count += node.size
+        self._grow(node.size, event)
         self._add(node, None)
 
     def _add(self, node: Node, anchor: str | None) -> None:
-        self._count += 1
-        if self._count > MAX_NODES:
-            raise UsageError("job.too_many_nodes", Place(self._shown, node.line), limit=MAX_NODES)
         if anchor is not None:
             self._anchors[anchor] = node
         if not self._stack:
@@ -179,6 +182,11 @@ class _Builder:
         if self._stack[-1].wants_key:
             self._check_key(node)
         self._stack[-1].items.append(node)
+
+    def _grow(self, size: int, event: Any) -> None:
+        self._size += size
+        if self._size > MAX_SIZE:
+            raise UsageError("job.too_much", self._place(event), limit=MAX_SIZE)
 
     def _check_key(self, node: Node) -> None:
         place = Place(self._shown, node.line)

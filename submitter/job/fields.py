@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from submitter.errors import Place, UsageError
-from submitter.job.document import Entry, Mapping, Node, Scalar
+from submitter.job.document import Entry, Mapping, Node, Scalar, plain_kind
 from submitter.job.document import Sequence as SequenceNode
 from submitter.job.model import Number, RawText
 from submitter.job.nearest import nearest
-from submitter.job.scalars import Resolved, text_of, typed
+from submitter.job.scalars import Resolved, text_of
 from submitter.job.variables import Scope
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
@@ -85,7 +85,7 @@ def check_known(node: Mapping, known: Sequence[str], place: Place) -> None:
 
 
 def is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.plain and typed(node, Place()).value is None
+    return isinstance(node, Scalar) and node.plain and plain_kind(node.text) == "null"
 
 
 def read_text(resolved: Resolved, key: str) -> str:

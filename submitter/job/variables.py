@@ -82,17 +82,8 @@ class Scope:
             case [Expression(text)]:
                 number = self._evaluate(text, place)
                 return Resolved(Number(number), number, place)
-        text = self._joined(pieces, place)
+        text = "".join(self._text(piece, place) for piece in pieces)
         return Resolved(text, text, place)
-
-    def _joined(self, pieces: Iterable[Part], place: Place) -> str:
-        texts: list[str] = []
-        for piece in pieces:
-            texts.append(self._text(piece, place))
-            self._expanded += len(texts[-1])
-            if self._expanded > MAX_EXPANDED_CHARS:
-                raise UsageError("job.expanded", place, limit=MAX_EXPANDED_CHARS)
-        return "".join(texts)
 
     def _text(self, piece: Part, place: Place) -> str:
         if isinstance(piece, Reference):
@@ -110,6 +101,13 @@ class Scope:
         return int(text)
 
     def _lookup(self, name: str, place: Place) -> Resolved:
+        found = self._found(name, place)
+        self._expanded += len(found.spelling)
+        if self._expanded > MAX_EXPANDED_CHARS:
+            raise UsageError("job.expanded", place, limit=MAX_EXPANDED_CHARS)
+        return found
+
+    def _found(self, name: str, place: Place) -> Resolved:
         if name in self._values:
             return self._values[name]
         if name not in PREDEFINED:

@@ -36,9 +36,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "别名 *{name} 之前没有已结束的对应锚点",
     ),
     "job.too_deep": ("nested deeper than {limit} levels", "嵌套超过 {limit} 层"),
-    "job.too_many_nodes": (
-        "more than {limit} keys and values, aliases counted in full",
-        "键和值（别名展开后）超过 {limit} 个",
+    "job.too_much": (
+        "more than {limit} keys and values (long texts count several times, aliases in full)",
+        "键和值超过 {limit} 个（长文本按多个计，别名按展开后计）",
     ),
     "job.key_not_text": (
         "the key {key} is not text; put it in quotes if it is meant as text",

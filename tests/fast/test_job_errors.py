@@ -94,6 +94,8 @@ _TYPES: list[tuple[str, str, int, str]] = [
     ("arguments: {}\nenv: {A-B: 1}\n", "job.env_name", 5, "A-B"),
     ("arguments: {}\nenv: {1A: 1}\n", "job.env_name", 5, "1A"),
     ("arguments: {}\nenv: [A]\n", "job.want_mapping", 5, "env"),
+    ("arguments: {}\nenv: 0x10\n", "job.want_mapping", 5, "0x10"),
+    ("arguments: {}\nruntime_env: {pip: 0x10}\n", "job.want_list", 5, "0x10"),
     ("arguments: {}\nstack: [x]\n", "job.not_a_scalar", 5, "stack"),
     ("arguments: {}\nstack: 9.0\n", "job.want_text", 5, "quotes"),
     ("arguments: {}\nsummary: 5\n", "job.want_text", 5, "summary"),
@@ -280,8 +282,16 @@ class TestBombs:
         lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
         started = time.monotonic()
         error = refused("\n".join(lines), tmp_path)
-        assert (error.text_id, error.values["limit"]) == ("job.too_many_nodes", document.MAX_NODES)
+        assert (error.text_id, error.values["limit"]) == ("job.too_much", document.MAX_SIZE)
         assert time.monotonic() - started < 2
+
+    def test_aliases_of_a_long_text(self, tmp_path: Path) -> None:
+        text = f"arguments:\n  data:\n    a: &a {'x' * 100_000}\n    b: [" + "*a, " * 1000 + "]\n"
+        assert refused(HEAD + text, tmp_path).text_id == "job.too_much"
+
+    def test_a_document_of_many_values(self, tmp_path: Path) -> None:
+        text = "arguments:\n  data:\n    a: [" + "1, " * document.MAX_SIZE + "]\n"
+        assert refused(HEAD + text, tmp_path).text_id == "job.too_much"
 
     def test_aliases_within_the_bound_are_expanded(self, tmp_path: Path) -> None:
         text = "arguments:\n  data:\n    a: &list [1, 2]\n    b: *list\n    c: [*list, *list]\n"
@@ -299,6 +309,7 @@ class TestBombs:
     def test_a_long_environment_variable_used_often(self, tmp_path: Path) -> None:
         text = "variables: {A: x}\narguments:\n  data:\n    a: [" + ", ".join(["'-${A}'"] * 1000) + "]\n"
         assert refused(HEAD + text, tmp_path, A="y" * 100_000).text_id == "job.expanded"
+        assert refused(HEAD + text.replace("-$", "$"), tmp_path, A="y" * 100_000).text_id == "job.expanded"
 
     def test_a_long_chain_of_variables_needs_no_deep_recursion(self, tmp_path: Path) -> None:
         lines = ["  V0: end"] + [f"  V{n}: ${{V{n - 1}}}" for n in range(1, 3000)]
@@ -308,6 +319,17 @@ class TestBombs:
     def test_a_long_cycle(self, tmp_path: Path) -> None:
         lines = [f"  V{n}: ${{V{(n + 1) % 3000}}}" for n in range(3000)]
         assert refused(HEAD + "variables:\n" + "\n".join(lines) + "\n" + ARGUMENTS, tmp_path).text_id == "job.cycle"
+
+
+def test_a_cycle_is_told_in_the_direction_of_the_references(tmp_path: Path) -> None:
+    text = "variables:\n  A: ${B}\n  B: x${C}\n  C: ${{ A }}\n"
+    error = refused(HEAD + text + ARGUMENTS, tmp_path)
+    assert error.values["cycle"] in ("A -> B -> C -> A", "B -> C -> A -> B", "C -> A -> B -> C")
+
+
+def test_a_circle_that_the_environment_would_break_is_still_one(tmp_path: Path) -> None:
+    text = "variables:\n  A: ${B}\n  B: ${A}\n"
+    assert refused(HEAD + text + ARGUMENTS, tmp_path, A="1").text_id == "job.cycle"
 
 
 class TestGivenValues:

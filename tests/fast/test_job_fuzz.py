@@ -33,6 +33,8 @@ def outcome(text: str | bytes, folder: Path, **environ: str) -> Job | UsageError
             line = error.render(language)
             assert len(line.splitlines()) == 1
             line.encode()
+        assert error.place is not None
+        assert error.place.file or (error.place.key or "").startswith("environment variable ")
         return error
     for argument in (*argv(job), *(f"{name}={value}" for name, value in flags(job).items())):
         assert "\0" not in argument
