@@ -8,9 +8,10 @@
 | list, dict | `[1,a,'b c']`, `{key:value}`, no spaces |
 | `RawText` | character for character |
 
-Strings stay what they are: `${` is escaped, so that OmegaConf does not interpolate it (where something calls
-`OmegaConf.resolve` on a whole config and reads it again, it meets the bare `${` and does). Who wants an interpolation
-writes `{$text: '${data.x}'}`. `???` is OmegaConf's "missing", in any spelling.
+Strings stay what they are: `${` is escaped, so that the composed config holds it unchanged. Trap: verl 0.9's TaskRunner
+calls `OmegaConf.resolve` on its whole config, which takes the escape away; what reads such a string after that
+interpolates it, and no spelling prevents both. Who wants an interpolation writes `{$text: '${data.x}'}`.
+`???` is OmegaConf's "missing", in any spelling.
 """
 
 from __future__ import annotations
