@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -161,8 +162,11 @@ class RayClient:
         return bool(self._field(answer, "stopped"))
 
     def log_tail(self, submission_id: str, lines: int) -> str:
-        """The last `lines` lines (at least 1), cheap whatever the log's size; "" while there is no log."""
-        return b"".join(self._log(submission_id, lines)).decode("utf-8", "replace")
+        """The last `lines` lines (at least 1), cheap whatever the log's size; "" while there is no log.
+
+        A character that is only half written at the log's end is left out.
+        """
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(b"".join(self._log(submission_id, lines)))
 
     def whole_log(self, submission_id: str) -> Iterator[bytes]:
         """The log's bytes as they are now, in pieces.

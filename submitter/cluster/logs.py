@@ -132,7 +132,7 @@ class JobLog:
         self.close()
         try:
             if self._cursor.chars < EXACT_CHARS or not self._has_tail():
-                lines += self._catch_up()
+                lines += self._catch_up(final=True)
         except RayError as error:
             self._tell("cluster.log_away", submission=self._id, error=error)
         last, self._partial = "".join(self._partial), []
@@ -163,7 +163,7 @@ class JobLog:
             self._told_away = True
             self._tell("cluster.log_away", submission=self._id, error=error)
         self._later()
-        if error.status is not None:  # it answered, but not with a websocket
+        if error.status not in (None, 401, 403):  # it answered, but not with a websocket
             self._ended_barren()
 
     def _later(self) -> None:
@@ -224,7 +224,7 @@ class JobLog:
             return []
         started = self._clock()
         try:
-            lines = self._catch_up()
+            lines = self._catch_up(final=False)
         except RayError as error:
             self._failed(error)
             return []
@@ -233,18 +233,18 @@ class JobLog:
         self._next_at = self._clock() + max(WHOLE_EVERY_S, took / WHOLE_SHARE)
         return lines
 
-    def _catch_up(self) -> list[str]:
+    def _catch_up(self, *, final: bool) -> list[str]:
         """Reads the whole log once, as Ray's stream would give it; the lines that are new."""
         self._cursor.restart()
         lines: list[str] = []
-        for text in as_ray_reads(self._client.whole_log(self._id)):
+        for text in as_ray_reads(self._client.whole_log(self._id), final=final):
             lines += self._lines(self._cursor.new(text))
         return lines
 
     def _has_tail(self) -> bool:
         """Whether what was delivered ends as the file does."""
-        end = "".join(as_ray_reads(iter([self._client.log_tail(self._id, TAIL_LINES).encode()])))
-        return self._tail.endswith(end.replace("\n", "")[-TAIL_CHARS:])
+        end = self._client.log_tail(self._id, TAIL_LINES)
+        return self._tail.endswith(end.replace("\r", "").replace("\n", "")[-TAIL_CHARS:])
 
     def _lines(self, fresh: str) -> list[str]:
         self._tail = (self._tail + fresh[-2 * TAIL_CHARS :].replace("\n", ""))[-TAIL_CHARS:]
@@ -270,12 +270,16 @@ def follow_log(
         log.close()
 
 
-def as_ray_reads(chunks: Iterator[bytes]) -> Iterator[str]:
-    """UTF-8, `\\r\\n` and `\\r` as `\\n`, as in Ray's stream; bytes that are no UTF-8 as U+FFFD."""
+def as_ray_reads(chunks: Iterator[bytes], *, final: bool = True) -> Iterator[str]:
+    """UTF-8, `\\r\\n` and `\\r` as `\\n`, as in Ray's stream; bytes that are no UTF-8 as U+FFFD.
+
+    Not `final`: the log goes on, so a character or `\\r\\n` that is cut at its end is left out.
+    """
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
     for chunk in chunks:
         yield decoder.decode(chunk)
-    yield decoder.decode(b"", final=True)
+    if final:
+        yield decoder.decode(b"", final=True)
 
 
 def _after_chars(text: str, count: int) -> int:
