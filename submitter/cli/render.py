@@ -103,7 +103,7 @@ def _render_request(
     if form == "command":
         print(command_line(body, folder, address))
         return
-    sys.stdout.write(request_bytes(body).decode() + "\n")
+    sys.stdout.buffer.write(request_bytes(body))
 
 
 class _SameSuffix(Random):

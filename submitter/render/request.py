@@ -69,7 +69,7 @@ def request(job: Job, facts: Facts) -> dict[str, Any]:
 
 def request_bytes(body: Mapping[str, Any]) -> bytes:
     """Canonical JSON: what a dry run prints is byte for byte what is posted."""
-    return json.dumps(body, sort_keys=True, ensure_ascii=False, indent=1).encode()
+    return (json.dumps(body, sort_keys=True, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def spec_hash(body: Mapping[str, Any]) -> str:

@@ -11,6 +11,9 @@ from importlib import import_module
 
 LANGUAGES = ("en", "zh")
 
+VALUE_LIMIT_CHARS = 4000
+"""Of one value in a text: a list of paths or of nodes fits, a pasted file does not flood the terminal."""
+
 _ROOMS = (
     "common",
     "job",
@@ -41,7 +44,11 @@ TABLE: Mapping[str, tuple[str, str]] = _load()
 def text(text_id: str, language: str = "en", /, **values: object) -> str:
     """The text of `text_id` with `values` filled in, on one line: control characters in values are escaped."""
     template = TABLE[text_id][LANGUAGES.index(language)]
-    return template.format(**{name: one_line(value) for name, value in values.items()})
+    return template.format(**{name: _clipped(one_line(value)) for name, value in values.items()})
+
+
+def _clipped(value: str) -> str:
+    return value if len(value) <= VALUE_LIMIT_CHARS else f"{value[: VALUE_LIMIT_CHARS - 1]}…"
 
 
 def one_line(value: object) -> str:

@@ -43,7 +43,7 @@ def shipped() -> Job:
 
 
 def test_golden_request_of_the_shipped_job() -> None:
-    written = request_bytes(request(shipped(), FACTS)).decode() + "\n"
+    written = request_bytes(request(shipped(), FACTS)).decode()
     assert written == (GOLDEN / "qwen3_5_122b_a10b_32k.request.json").read_text(encoding="utf-8")
 
 
