@@ -6,11 +6,13 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from string import Template
 
 import pytest
@@ -21,7 +23,7 @@ from submitter.gang import launch_torchrun, torchrun_node
 from submitter.gang.launch_torchrun import Clock, Node, rank_order, result, torchrun_options
 from submitter.gang.members import Member
 from submitter.gang.plan import TorchrunPlan
-from submitter.gang.torchrun_agent import RANK_SCRIPT, Death
+from submitter.gang.torchrun_agent import DEATHS, RANK_SCRIPT, Death, Ranks, parse_deaths
 from submitter.gang.torchrun_node import Chunk, Tree, hold_port, open_fifo, rank_environ, split
 from tests.support.processes import carrying, wait_gone
 
@@ -164,6 +166,52 @@ class TestOutput:
         wait_gone(mark, bound_s=BOUND_S)
 
 
+class TestAgent:
+    """Torchrun's process notices the end of its ranks without taking their exit codes from torchrun."""
+
+    def ended(self, tmp_path: Path, command: str, local_rank: int = 0) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(["sh", "-c", command])
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        (tmp_path / f"{local_rank}.pid").write_text(f"{child.pid} {local_rank + 4}\n")
+        return child
+
+    def deaths(self, tmp_path: Path) -> list[tuple[int, int, int]]:
+        found = parse_deaths((tmp_path / DEATHS).read_text())
+        return [(death.rank, death.local_rank, death.code) for death in found]
+
+    @pytest.mark.parametrize(("command", "code", "shown"), [("exit 7", 7, 7), ("kill -9 $$", -9, 137)])
+    def test_the_code_is_seen_and_left(self, command: str, code: int, shown: int, tmp_path: Path) -> None:
+        child = self.ended(tmp_path, command, local_rank=1)
+        ranks = Ranks(tmp_path)
+        for _ in range(2):  # told once
+            ranks.on_child(signal.SIGCHLD, None)
+        assert self.deaths(tmp_path) == [(5, 1, code)]
+        assert ranks.exit_code() == shown
+        assert child.wait() == code
+
+    def test_a_code_that_torchrun_took_first_comes_from_its_report(self, tmp_path: Path) -> None:
+        self.ended(tmp_path, "exit 7", local_rank=0).wait()
+        ranks = Ranks(tmp_path)
+        ranks.on_child(signal.SIGCHLD, None)
+        noticed = time.time()
+        self.ended(tmp_path, "exit 1", local_rank=1).wait()
+        ranks.complete({4: (0, 7), 5: (1, 1)})
+        assert self.deaths(tmp_path) == [(4, 0, 7), (5, 1, 1)]
+        first = parse_deaths((tmp_path / DEATHS).read_text())[0]
+        assert first.time <= noticed
+        assert ranks.exit_code() == 7
+
+    def test_a_rank_that_lives_and_one_that_is_being_started_are_no_deaths(self, tmp_path: Path) -> None:
+        (tmp_path / "0.pid").write_text("")
+        living = subprocess.Popen(["sleep", "600"])
+        (tmp_path / "1.pid").write_text(f"{living.pid} 1\n")
+        ranks = Ranks(tmp_path)
+        ranks.on_child(signal.SIGCHLD, None)
+        assert not (tmp_path / DEATHS).exists()
+        living.kill()
+        living.wait()
+
+
 class TestSplit:
     @given(st.lists(st.binary(max_size=12) | st.sampled_from([b"\r", b"\n", b"\r\n", b"a\rb"]), max_size=12))
     def test_nothing_is_lost_whatever_the_reads(self, reads: list[bytes]) -> None:
@@ -195,7 +243,7 @@ class TestSplit:
 
 
 class TestEnvironment:
-    def test_secrets_are_added_and_the_rest_is_inherited(self, tmp_path) -> None:
+    def test_secrets_are_added_and_the_rest_is_inherited(self, tmp_path: Path) -> None:
         key = tmp_path / "key"
         key.write_text("s3cret\n")
         environ = {"HCCL_IF_BASE_PORT": "1", "OTHER": "token"}
@@ -234,7 +282,7 @@ class TestPort:
             with pytest.raises(OSError, match="in use"):
                 hold_port(server.getsockname()[1])
 
-    def test_a_fifo_never_blocks_its_reader(self, tmp_path) -> None:
+    def test_a_fifo_never_blocks_its_reader(self, tmp_path: Path) -> None:
         descriptor = open_fifo(tmp_path / "fifo")
         with pytest.raises(BlockingIOError):
             os.read(descriptor, 1)
