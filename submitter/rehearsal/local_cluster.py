@@ -40,7 +40,7 @@ POLL_S = 0.2
 OBJECT_STORE_BYTES = 100 * memory.MIB
 """Ray's least is 75 MiB; five stores must fit into a container's /dev/shm or disk."""
 NODE_BYTES = 500 * memory.MIB
-"""One node without work: `ray start`, raylet, two agents, log monitor (measured: 293 MiB; the head has 654)."""
+"""One node without work: `ray start`, raylet, two agents, log monitor and what the gang keeps there (measured: 413 MiB)."""
 TEMP_DIR_MAX = 40
 """A Unix socket's path may have 107 characters, and Ray adds up to 66 to its temp dir."""
 LABELS_SINCE = (2, 49)

@@ -119,7 +119,7 @@ def apply_overlay(
     }
     wanted = {key: Argument(rule.key, _value(rule.value, words), PLACE) for key, rule in rules.settings.items()}
     groups, extra, changes = _arguments(job, rules, wanted)
-    flags, flag_changes = _flags(job, rules)
+    flags, flag_changes = _flags(job, rules, words)
     rehearsed = replace(
         job,
         cluster=replace(job.cluster, nodes=count, place_wait_s=min(job.cluster.place_wait_s, PLACE_WAIT_S)),
@@ -220,10 +220,10 @@ def _replaced(setting: Setting, before: str | None, argument: Argument) -> list[
     return [] if before == after else [Change(argument.key, before, after, setting.because)]
 
 
-def _flags(job: Job, rules: Overlay) -> tuple[tuple[Flag, ...], list[Change]]:
+def _flags(job: Job, rules: Overlay, words: Mapping[str, str]) -> tuple[tuple[Flag, ...], list[Change]]:
     before = {flag.name: flag.value for flag in job.flags}
     kept = tuple(flag for flag in job.flags if flag.name not in rules.env)
-    added = tuple(Flag(name, value, PLACE) for name, value in rules.env.items())
+    added = tuple(Flag(name, Template(value).substitute(words), PLACE) for name, value in rules.env.items())
     changes = [
         Change(flag.name, before.get(flag.name), flag.value, "flag")
         for flag in added

@@ -105,4 +105,35 @@ TEXTS: dict[str, tuple[str, str]] = {
         "cannot be rehearsed: {key}={value}; the CPU rollout has one process per rank, so only 1",
         "无法演练:{key}={value};CPU rollout 每个 rank 只有一个进程,只能为 1",
     ),
+    "rehearsal.missing_packages": (
+        "a rehearsal needs {missing}; install the extra: pip install 'npurun[rehearsal]'",
+        "演练需要 {missing};请安装附加组件:pip install 'npurun[rehearsal]'",
+    ),
+    "rehearsal.assets": ("making a tiny model and its data", "正在生成微型模型和数据"),
+    "rehearsal.assets_failed": (
+        "the tiny model could not be made: {reason}; does the extra fit? pip install 'npurun[rehearsal]'",
+        "无法生成微型模型:{reason};请检查附加组件:pip install 'npurun[rehearsal]'",
+    ),
+    "rehearsal.ending": ("ending the {nodes} Ray nodes", "正在结束 {nodes} 个 Ray 节点"),
+    "rehearsal.steps": (
+        "rehearsed: {steps} GRPO steps of the real verl trainer, mean reward {first} -> {last}",
+        "演练完成:真实 verl 训练器运行 {steps} 个 GRPO 步,平均奖励 {first} -> {last}",
+    ),
+    "rehearsal.checkpoint": (
+        "checkpoint of step {step}: {ranks} ranks, {mib} MiB, complete (removed with the rehearsal's other files)",
+        "第 {step} 步的检查点:{ranks} 个 rank,{mib} MiB,完整(随演练的其他文件一并删除)",
+    ),
+    "rehearsal.not_proved": (
+        "not proved by a rehearsal: HCCL, vLLM-Ascend, Megatron, device memory and binding, a real network, your model "
+        "and data",
+        "演练不能证明:HCCL、vLLM-Ascend、Megatron、设备内存与绑定、真实网络,以及您的模型和数据",
+    ),
+    "rehearsal.no_metrics": (
+        "the run ended well, but its steps were not recorded ({reason}); this is no rehearsal passed",
+        "运行正常结束,但没有记录训练步({reason});演练未通过",
+    ),
+    "rehearsal.no_checkpoint": (
+        "the run ended well, but its checkpoint is not complete ({reason}); this is no rehearsal passed",
+        "运行正常结束,但检查点不完整({reason});演练未通过",
+    ),
 }
