@@ -112,6 +112,10 @@ class JobLog:
         self._heard_at = 0.0
         self._whole = False
 
+    @property
+    def connected(self) -> bool:
+        return self._stream is not None
+
     def read(self, wait_s: float) -> list[str]:
         """The lines that came within about `wait_s`, without their newlines. A line is held until it is whole."""
         if self._whole:
@@ -124,11 +128,8 @@ class JobLog:
         """The rest, once the job has ended: bounded, and complete as far as the cluster can be reached."""
         lines: list[str] = []
         until = self._clock() + DRAIN_S
-        while not self._whole and self._barren == 0 and self._clock() < until:
-            ended = self._stream is not None
+        while self.connected and self._clock() < until:
             lines += self.read(1.0)
-            if ended and self._stream is None:
-                break
         self.close()
         try:
             if self._cursor.chars < EXACT_CHARS or not self._has_tail():

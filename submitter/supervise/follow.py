@@ -84,6 +84,10 @@ class _Watch:
         """Seconds until the next poll."""
         return max(0.0, self._next_at - self._clock())
 
+    def hurry(self) -> None:
+        if self._away_since is None:
+            self._next_at = self._clock()
+
     def poll(self) -> None:
         try:
             info = self._client.job(self._id)
@@ -153,10 +157,13 @@ class _Follower:
     def _wait(self) -> None:
         """Until the next poll at most; a PENDING job has no log, and Ray holds its stream open without a word."""
         pause = self._watch.pause()
-        if self._watch.started:
-            self._deliver(self._log.read(pause))
-        else:
+        if not self._watch.started:
             self._sleep(pause)
+            return
+        connected = self._log.connected
+        self._deliver(self._log.read(pause))
+        if connected and not self._log.connected:
+            self._watch.hurry()  # mostly, Ray ends the stream because the job has ended
 
     def _ended(self, info: JobInfo) -> Outcome:
         self._deliver(self._log.finish() if info.driver_node_id else [])
