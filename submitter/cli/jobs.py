@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from submitter.cli.commands import Command, lang_option
-from submitter.cli.language import say
+from submitter.cli.commands import Command
 from submitter.cli.options import json_option
-from submitter.cli.output import print_json, print_table
+from submitter.cli.output import print_json
+from submitter.cli.table import Column, print_table
 
 
 @click.command(cls=Command, help="cli.jobs.help")
 @json_option
-@lang_option
 def jobs(as_json: bool) -> None:
     from jobs import shipped_jobs
 
@@ -20,4 +19,4 @@ def jobs(as_json: bool) -> None:
     if as_json:
         print_json([{"name": job.name, "summary": job.summary, "file": str(job.path)} for job in found])
         return
-    print_table((say("cli.column.job"), say("cli.column.summary")), [(job.name, job.summary) for job in found])
+    print_table((Column("job"), Column("summary", wraps=True)), [(job.name, job.summary) for job in found])

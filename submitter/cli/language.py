@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from submitter.texts import LANGUAGES, text
 
@@ -14,8 +16,21 @@ def choose(language: str) -> None:
     _chosen[:] = [language]
 
 
+def choose_from(arguments: Sequence[str]) -> None:
+    """Looks for `--lang` ahead of the parser, whose errors are told in the language too."""
+    _chosen.clear()
+    for index, word in enumerate(arguments):
+        name, equals, value = word.partition("=")
+        if name == "--lang":
+            value = value if equals else "".join(arguments[index + 1 : index + 2])
+            _chosen[:] = [value] if value in LANGUAGES else []
+
+
 def language() -> str:
-    return _chosen[0] if _chosen else from_environment(os.environ)
+    if _chosen:
+        return _chosen[0]
+    found = from_environment(os.environ)
+    return found if _can_show(text("cli.lang.sample", found)) else "en"
 
 
 def from_environment(environ: Mapping[str, str]) -> str:
@@ -29,3 +44,11 @@ def from_environment(environ: Mapping[str, str]) -> str:
 def say(text_id: str, /, **values: object) -> str:
     """The text in the user's language."""
     return text(text_id, language(), **values)
+
+
+def _can_show(sample: str) -> bool:
+    """Whether the terminal's encoding has the characters: escapes instead of them help nobody."""
+    with suppress(UnicodeEncodeError, LookupError):
+        sample.encode(getattr(sys.stderr, "encoding", None) or "utf-8")
+        return True
+    return False

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import click
 
-from submitter.cli.commands import LazyGroup, lang_option
-from submitter.cli.language import say
-from submitter.cli.output import fail, report_error
+from submitter.cli.commands import LazyGroup, Option
+from submitter.cli.language import choose_from, language, say
+from submitter.cli.output import OutputLostError, finish, prepare_streams, report, report_error, silence
+from submitter.cli.prepare import ChecksRefuseError
+from submitter.cli.usage import explain
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 
@@ -25,41 +27,63 @@ COMMANDS = {
     "rehearse": "submitter.cli.rehearse:rehearse",
     "completion": "submitter.cli.completion:completion",
 }
+COMPLETE_VARIABLE = "_NPURUN_COMPLETE"
+"""Set by the shell's completion script, read by click."""
 
 
-@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@lang_option
-@click.version_option(package_name="npurun", message="%(prog)s %(version)s")
-def npurun() -> None:
-    pass
+@click.group(cls=LazyGroup, lazy=COMMANDS, help="cli.help", invoke_without_command=True)
+@click.version_option(package_name="npurun", message="%(prog)s %(version)s", cls=Option, help="cli.option.version")
+@click.pass_context
+def npurun(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def run(argv: Sequence[str] | None = None) -> None:
     """Entry point of the `npurun` script; never returns."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
     sys.exit(int(_run(arguments)))
 
 
 def _run(arguments: list[str]) -> int:
-    as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    as_json = "--json" in own
+    choose_from(own)
     try:
-        result = npurun.main(arguments, prog_name="npurun", standalone_mode=False)
-        sys.stdout.flush()
-        return result if isinstance(result, int) else ExitCode.DONE
+        code = _invoke(arguments)
+        finish()
+        return code
+    except ChecksRefuseError as refused:
+        return report_error(refused, as_json, findings=[one.as_json(language()) for one in refused.findings])
     except NpurunError as error:
         return report_error(error, as_json)
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.ClickException as error:
-        fail(error.format_message(), None, as_json, hint=_usage(error))
+        report(explain(error), None, as_json, hint=_usage(error))
         return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
-        print(say("cli.interrupted"), file=sys.stderr)
+        report(say("cli.interrupted"), None, as_json)
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # `npurun jobs | head`: the reader has enough. Python would complain again when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.DONE
+    except OutputLostError as lost:
+        silence(sys.stdout)
+        if lost.reader_left:  # `npurun jobs | head`: it has enough
+            return ExitCode.DONE
+        report(say("cli.output_lost", reason=lost.reason), None, as_json=False)
+        return ExitCode.USAGE
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Not click's `main`: it turns a closed pipe into exit code 1, which says here that the run failed."""
+    instruction = os.environ.get(COMPLETE_VARIABLE)
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(npurun, {}, "npurun", COMPLETE_VARIABLE, instruction)
+    with npurun.make_context("npurun", arguments) as context:
+        result = npurun.invoke(context)
+    return result if isinstance(result, int) else ExitCode.DONE
 
 
 def _usage(error: click.ClickException) -> str | None:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from submitter.cli.commands import TRAINER_ARGS, Option
+from submitter.errors import NpurunError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from submitter.cluster.client import RayClient
     from submitter.job.model import Job
     from submitter.ledger import Ledger
@@ -61,7 +64,7 @@ def ledger() -> Ledger:
     return Ledger(default_home(os.environ))
 
 
-def _complete_job(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+def _complete_job(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     from jobs import shipped
@@ -70,5 +73,17 @@ def _complete_job(_ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
 
 
-def _complete_run(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [run for run in ledger().runs() if run.startswith(incomplete)]
+def _complete_run(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Of this machine's ledger only: a Tab waits for no cluster, makes no folder and tells no error."""
+    from click.shell_completion import CompletionItem
+
+    from submitter.ledger import default_home
+    from submitter.ledger.home import FILE_NAME
+
+    if not (default_home(os.environ) / FILE_NAME).is_file():
+        return []
+    try:
+        runs = ledger().runs().values()
+    except NpurunError:
+        return []
+    return [CompletionItem(run.run, help=run.job) for run in runs if run.run.startswith(incomplete)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 from submitter.cli.language import language, say
 from submitter.errors import NpurunError
@@ -15,58 +18,117 @@ from submitter.texts import one_line
 if TYPE_CHECKING:
     from submitter.checks.finding import Finding
 
-PLAIN_WIDTH = 80
-"""Columns of a table that goes into a pipe or a file: the width of an ssh window."""
+_STANDARD_STREAMS = 3
+_COLOURS = {"error": "31", "warning": "33", "hint": "36"}
+"""ANSI: red, yellow, cyan."""
+
+
+class OutputLostError(Exception):
+    """stdout cannot be written: its reader has gone, or a disk is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.reader_left = error.errno == errno.EPIPE
+        self.reason = error.strerror
+
+
+def prepare_streams() -> None:
+    """No character can fail to print, and a closed stream's number never goes to a socket or a database."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) < _STANDARD_STREAMS:
+        pass
+    os.close(fd)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def emit(line: str, *, at_once: bool = False) -> None:
+    """A line of data on stdout; raises `OutputLostError`."""
+    try:
+        print(line, flush=at_once)
+    except OSError as error:
+        raise OutputLostError(error) from error
+
+
+def emit_bytes(data: bytes) -> None:
+    """Data that a program reads, byte for byte, whatever the terminal's encoding."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    except OSError as error:
+        raise OutputLostError(error) from error
+
+
+def finish() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputLostError(error) from error
+
+
+def silence(stream: TextIO) -> None:
+    """Python flushes what is left when it ends, and would complain again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def tell(text_id: str, /, **values: object) -> None:
     """One line of progress for people."""
-    print(say(text_id, **values), file=sys.stderr, flush=True)
+    tell_line(say(text_id, **values))
+
+
+def tell_line(line: str) -> None:
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:  # nobody reads it: no reason to end what is told about
+        silence(sys.stderr)
 
 
 def print_json(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False, indent=2))
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=2)
+    emit(text)
 
 
-def report_error(error: NpurunError, as_json: bool) -> ExitCode:
+def report_error(error: NpurunError, as_json: bool, **more: Any) -> ExitCode:
     where = None
     if error.place is not None:
         where = {key: getattr(error.place, key) for key in ("file", "line", "key", "node")}
-    if as_json:
-        print_json({"error": {"message": say(error.text_id, **error.values), "where": where}})
-    else:
-        fail(error.render(language()), None, as_json=False)
+    message = say(error.text_id, **error.values) if as_json else error.render(language())
+    report(message, where, as_json, **more)
     return error.exit_code
 
 
-def fail(message: str, where: Any, as_json: bool, hint: str | None = None) -> None:
+def report(message: str, where: Any, as_json: bool, hint: str | None = None, **more: Any) -> None:
+    """`more`: further fields of the JSON error."""
     if as_json:
-        print_json({"error": {"message": message, "where": where}})
+        document = {"error": {"message": one_line(message), "where": where, **more}}
+        try:
+            print_json(document)
+            finish()
+        except OutputLostError:  # the exit code still says it
+            silence(sys.stdout)
         return
-    print(f"npurun: {one_line(message)}", file=sys.stderr)
+    tell_line(f"npurun: {one_line(message)}")
     if hint:
-        print(hint, file=sys.stderr)
+        tell_line(hint)
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
     """Two lines a finding, on stderr: what and where, then what to do."""
     for finding in findings:
         place = f"{one_line(finding.place)}: " if str(finding.place) else ""
-        severity = say(f"cli.severity.{finding.severity}")
-        print(f"{place}{severity} {finding.id}: {finding.message(language())}", file=sys.stderr)
-        print(f"    {finding.fix(language())}", file=sys.stderr)
+        severity = _coloured(say(f"cli.severity.{finding.severity}"), _COLOURS[finding.severity])
+        tell_line(f"{place}{severity} {finding.id}: {finding.message(language())}")
+        tell_line(f"    {finding.fix(language())}")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table on stdout: as wide as the terminal, `PLAIN_WIDTH` in a pipe; unknown values show as `-`."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*("-" if cell is None else one_line(cell) for cell in row))
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    Console(width=width, markup=False, highlight=False).print(table)
+def _coloured(word: str, code: str) -> str:
+    """On a terminal only, and never against NO_COLOR (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
+        return word
+    return f"\x1b[{code}m{word}\x1b[0m"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from submitter.cli.options import load
@@ -10,21 +11,25 @@ from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from submitter.checks.finding import Finding
     from submitter.job.model import Job
 
 
-class ChecksRefuse(NpurunError):
+class ChecksRefuseError(NpurunError):
     exit_code = ExitCode.CHECK_FAILED
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__("cli.checks_refuse", errors=sum(finding.severity == "error" for finding in findings))
+        self.findings = findings
 
 
 def checked_job(name: str, sets: tuple[str, ...]) -> Job:
-    """The job, with its findings told on stderr; raises `ChecksRefuse` when one of them is an error."""
+    """The job, with its findings told on stderr; raises `ChecksRefuseError` when one of them is an error."""
     from submitter.checks.registry import run_checks
 
     job = load(name, sets)
     findings = run_checks(job)
     print_findings(findings)
-    errors = sum(finding.severity == "error" for finding in findings)
-    if errors:
-        raise ChecksRefuse("cli.checks_refuse", errors=errors)
+    if any(finding.severity == "error" for finding in findings):
+        raise ChecksRefuseError(findings)
     return job

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from submitter.cli.commands import JobCommand, lang_option
+from submitter.cli.commands import JobCommand
 from submitter.cli.options import job_parameters, option
 from submitter.cli.output import tell
 from submitter.cli.prepare import checked_job
+from submitter.cli.usage import AtLeastOne
 from submitter.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=JobCommand, help="cli.rehearse.help")
 @job_parameters
-@option("--nodes", type=click.IntRange(min=1), help="cli.option.nodes")
-@lang_option
+@option("--nodes", metavar="N", type=AtLeastOne(), help="cli.option.nodes")
 def rehearse(job: str, sets: tuple[str, ...], nodes: int | None) -> int:
     from submitter.rehearsal.rehearse import rehearse as start
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from submitter.cli.commands import JobCommand, lang_option
+from submitter.cli.commands import JobCommand
 from submitter.cli.options import address_option, client, job_parameters, option
-from submitter.cli.output import tell
+from submitter.cli.output import emit_bytes, tell
 from submitter.cli.prepare import checked_job
+from submitter.cli.usage import AtLeastOne, OneOf
+from submitter.errors import Place, UsageError
 
 if TYPE_CHECKING:
+    from submitter.cluster.packages import Package
     from submitter.job.model import Job
 
 
@@ -25,15 +27,15 @@ if TYPE_CHECKING:
 @option(
     "--as",
     "form",
-    type=click.Choice(("argv", "env", "request", "command", "bash")),
-    required=True,
+    type=OneOf(("argv", "env", "request", "command", "bash")),
+    metavar="FORM",
+    default="argv",
     help="cli.option.as",
 )
 @address_option
 @option("--run", metavar="NAME", help="cli.option.render_run")
-@option("--attempt", type=click.IntRange(min=1), default=1, show_default=True, help="cli.option.attempt")
-@option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="cli.option.output")
-@lang_option
+@option("--attempt", metavar="N", type=AtLeastOne(), default=1, help="cli.option.attempt")
+@option("-o", "--output", metavar="DIR", help="cli.option.output")
 def render(
     job: str,
     sets: tuple[str, ...],
@@ -42,13 +44,24 @@ def render(
     ca: str | None,
     run: str | None,
     attempt: int,
-    output: Path | None,
+    output: str | None,
 ) -> None:
+    _check_options(form, run, attempt, output)
     checked = checked_job(job, sets)
     if form in _LOCAL:
-        print(_LOCAL[form](checked))
-        return
-    _render_request(checked, form, address, ca, run, attempt, output)
+        emit_bytes(_LOCAL[form](checked).encode())
+    else:
+        _render_request(checked, form, address, ca, run, attempt, output)
+
+
+def _check_options(form: str, run: str | None, attempt: int, output: str | None) -> None:
+    """Whatever the form: a name that submit refuses is refused here too, and `-o` is never silently unused."""
+    from runtime_env.ids import submission_id
+
+    if run is not None:
+        submission_id(run, attempt)
+    if output is not None and form in _LOCAL:
+        raise UsageError("cli.output_without_package", Place(key="-o"), form=form)
 
 
 def _argv(job: Job) -> str:
@@ -56,19 +69,23 @@ def _argv(job: Job) -> str:
 
     if job.trainer.launcher == "torchrun":
         tell("cli.torchrun_per_node")
-    return "\n".join(argv(job))
+    return _lines(argv(job))
 
 
 def _env(job: Job) -> str:
     from submitter.arguments.assemble import flags
 
-    return "\n".join(f"{name}={value}" for name, value in flags(job).items())
+    return _lines([f"{name}={value}" for name, value in flags(job).items()])
 
 
 def _bash(job: Job) -> str:
     from submitter.render.bash import bash_script
 
-    return bash_script(job).rstrip("\n")
+    return bash_script(job)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 _ASSUMED_RAY = {"request": "2.60.0", "command": ""}
@@ -79,9 +96,8 @@ _LOCAL: dict[str, Callable[[Job], str]] = {"argv": _argv, "env": _env, "bash": _
 
 
 def _render_request(
-    job: Job, form: str, address: str | None, ca: str | None, run: str | None, attempt: int, output: Path | None
+    job: Job, form: str, address: str | None, ca: str | None, run: str | None, attempt: int, output: str | None
 ) -> None:
-    from submitter.cluster.packages import write_archive, write_folder
     from submitter.render.command import command_line
     from submitter.render.request import HEAD_PLACEHOLDER, request_bytes
     from submitter.supervise.submit import mint_run, prepare
@@ -94,16 +110,13 @@ def _render_request(
         version, head = _ASSUMED_RAY[form], HEAD_PLACEHOLDER
         tell(f"cli.no_address.{form}", placeholder=HEAD_PLACEHOLDER, run=run)
     packages, body = prepare(job, run=run, attempt=attempt, head_node_id=head, ray_version=version)
-    folder = output or _package_folder(packages[0].name)
+    folder = Path(output) if output else _package_folder(packages[0].name)
     if output or form == "command":
-        write_folder(packages[0], folder)
-        for package in packages[1:]:
-            write_archive(package, folder)
-        tell("cli.package_written", folder=folder)
+        _write(packages, folder)
     if form == "command":
-        print(command_line(body, folder, address))
-        return
-    sys.stdout.buffer.write(request_bytes(body))
+        emit_bytes(f"{command_line(body, folder.absolute(), address)}\n".encode())
+    else:
+        emit_bytes(request_bytes(body))
 
 
 class _SameSuffix(Random):
@@ -118,3 +131,16 @@ def _package_folder(package_name: str) -> Path:
     from submitter.ledger import default_home, prepare_home
 
     return prepare_home(default_home(os.environ)).parent / "packages" / Path(package_name).stem
+
+
+def _write(packages: Sequence[Package], folder: Path) -> None:
+    from submitter.cluster.packages import write_archive, write_folder
+
+    try:
+        write_folder(packages[0], folder)
+        for package in packages[1:]:
+            write_archive(package, folder)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError("cli.output_unwritable", Place(key="-o"), folder=folder, reason=reason) from error
+    tell("cli.package_written", folder=folder)

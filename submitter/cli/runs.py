@@ -7,17 +7,20 @@ from typing import Any
 
 import click
 
-from submitter.cli.commands import Command, lang_option
-from submitter.cli.language import say
+from submitter.cli.commands import Command
 from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument
-from submitter.cli.output import print_json, print_table, tell
+from submitter.cli.output import emit, print_json, tell
+from submitter.cli.table import Column, print_block, print_table
 from submitter.exit_codes import ExitCode
+
+_LIST = (Column("run"), Column("state"), Column("started"), Column("job", wraps=True), Column("address", wraps=True))
+_ATTEMPTS = tuple(Column(name) for name in ("attempt", "state", "reason", "nodes", "started", "ended"))
+_LIVE = ("pending", "running")
 
 
 @click.command("list", cls=Command, help="cli.list.help")
 @address_option
 @json_option
-@lang_option
 def list_runs(address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.inspect import list_runs as find
 
@@ -25,17 +28,22 @@ def list_runs(address: str | None, ca: str | None, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    columns = [say(f"cli.column.{name}") for name in ("run", "job", "state", "started", "address")]
-    print_table(
-        columns, [(row["run"], row["job"], row["state"], _when(row["started"]), row["address"]) for row in rows]
-    )
+    if not rows:
+        tell("cli.no_runs")
+        return
+    # The address is long, and mostly the same.
+    columns = _LIST if len({row["address"] for row in rows}) > 1 else _LIST[:-1]
+    print_table(columns, [[_shown(row, column.name) for column in columns] for row in rows])
+
+
+def _shown(row: dict[str, Any], name: str) -> object:
+    return _when(row[name]) if name == "started" else row[name]
 
 
 @click.command(cls=Command, help="cli.status.help")
 @run_argument
 @address_option
 @json_option
-@lang_option
 def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.inspect import status as inspect
 
@@ -43,36 +51,35 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     if as_json:
         print_json(found)
         return
+    attempts = found["attempts"]
     step = None if found["step"] is None else f"{found['step']} / {found['total_steps'] or '-'}"
-    print_table(
-        [say(f"cli.column.{name}") for name in ("run", "state", "step")], [(found["run"], found["state"], step)]
-    )
-    names = ("attempt", "state", "reason", "started", "ended", "nodes")
-    print_table([say(f"cli.column.{name}") for name in names], [_attempt_row(row) for row in found["attempts"]])
+    nodes = " ".join(attempts[-1]["nodes"] or ()) if attempts else ""
+    print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None)])
+    emit("")
+    print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
+    tell("cli.next.live" if found["state"] in _LIVE else "cli.next.ended", run=run)
 
 
 def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:
-    nodes = " ".join(attempt["nodes"]) if attempt["nodes"] else None
     return (
-        attempt["id"],
+        attempt["id"].rpartition("-")[2],
         attempt["state"],
         attempt["reason"],
+        len(attempt["nodes"]) if attempt["nodes"] else None,
         _when(attempt["started"]),
         _when(attempt["ended"]),
-        nodes,
     )
 
 
 def _when(seconds: float | None) -> str | None:
-    """Local time, to the second; None for what is not known."""
-    return None if seconds is None else datetime.fromtimestamp(seconds).strftime("%m-%d %H:%M:%S")
+    """Local time, to the minute; None for what is not known."""
+    return None if seconds is None else datetime.fromtimestamp(seconds).strftime("%m-%d %H:%M")
 
 
 @click.command(cls=Command, help="cli.logs.help")
 @run_argument
 @option("-f", "--follow", "keep_on", is_flag=True, help="cli.option.follow")
 @address_option
-@lang_option
 def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
     from submitter.cli.submit import follow_to_end
     from submitter.supervise.inspect import newest_attempt, whole_log
@@ -80,8 +87,12 @@ def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
     connection, submission_id = newest_attempt(run, ledger(), client(address, ca))
     if keep_on:
         return follow_to_end(connection, run, submission_id, None)
+    empty = True
     for line in whole_log(connection, submission_id):
-        print(line)
+        emit(line)
+        empty = False
+    if empty:
+        tell("cli.no_log", submission=submission_id, run=run)
     return ExitCode.DONE
 
 
@@ -89,7 +100,6 @@ def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
 @run_argument
 @address_option
 @json_option
-@lang_option
 def stop(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.stop import stop as end
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import random
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 
-from submitter.cli.commands import JobCommand, lang_option
+from submitter.cli.commands import JobCommand
 from submitter.cli.options import address_option, client, job_parameters, json_option, ledger, option
-from submitter.cli.output import print_json, tell
+from submitter.cli.output import OutputLostError, emit, print_json, silence, tell, tell_line
 from submitter.cli.prepare import checked_job
 from submitter.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from submitter.cluster.client import RayClient
+    from submitter.supervise.submit import Submission
 
 
 @click.command(cls=JobCommand, help="cli.submit.help")
@@ -21,7 +26,6 @@ from submitter.exit_codes import ExitCode
 @option("--run", metavar="NAME", help="cli.option.run")
 @option("--detach", is_flag=True, help="cli.option.detach")
 @json_option
-@lang_option
 def submit(
     job: str, sets: tuple[str, ...], address: str | None, ca: str | None, run: str | None, detach: bool, as_json: bool
 ) -> int:
@@ -32,30 +36,51 @@ def submit(
         tell("cli.recovery_not_yet")
     connection = client(address, ca)
     submission = post(checked, connection, ledger(), run=run, tell=tell, clock=time.time, rng=random.SystemRandom())
+    tell_submission(submission, connection)
+    document = _document(submission, connection)
+    if not detach:
+        return follow_to_end(connection, submission.run, submission.submission_id, document if as_json else None)
+    if as_json:
+        print_json(document)
+    else:
+        emit(submission.run)  # run=$(npurun submit JOB --detach)
+    return ExitCode.DONE
+
+
+def tell_submission(submission: Submission, connection: RayClient) -> None:
     told = "cli.adopted" if submission.adopted else "cli.submitted"
     tell(told, run=submission.run, submission=submission.submission_id, address=connection.address)
     tell("cli.dashboard", url=f"{connection.address}/#/jobs/{submission.submission_id}")
-    tell("cli.detached", run=submission.run)
-    document = {
+    tell("cli.next.live", run=submission.run)
+
+
+def follow_to_end(connection: RayClient, run: str, submission_id: str, document: dict[str, object] | None) -> int:
+    """Streams the log, returns the outcome's exit code. A `document` is printed at the end, the log then on stderr."""
+    from submitter.supervise.follow import follow
+
+    out = _log_line if document is None else tell_line
+    try:
+        outcome = follow(connection, submission_id, out=out, tell=tell)
+    except OutputLostError as lost:
+        silence(sys.stdout)
+        if not lost.reader_left:
+            tell("cli.output_lost", reason=lost.reason)
+        tell("follow.interrupted", run=run)
+        return ExitCode.INTERRUPTED
+    if document is not None:
+        print_json({**document, "state": outcome.state, "reason": outcome.reason, "end": outcome.end})
+    return int(outcome.exit_code)
+
+
+def _document(submission: Submission, connection: RayClient) -> dict[str, object]:
+    return {
         "run": submission.run,
         "attempt": submission.attempt,
         "submission_id": submission.submission_id,
         "adopted": submission.adopted,
         "address": connection.address,
     }
-    if detach:
-        if as_json:
-            print_json(document)
-        return ExitCode.DONE
-    return follow_to_end(connection, submission.run, submission.submission_id, document if as_json else None)
 
 
-def follow_to_end(connection: object, run: str, submission_id: str, document: dict[str, object] | None) -> int:
-    """Streams the log, returns the outcome's exit code. A `document` is printed at the end, the log then on stderr."""
-    from submitter.supervise.follow import follow
-
-    stream = sys.stderr if document is not None else sys.stdout
-    outcome = follow(connection, submission_id, out=lambda line: print(line, file=stream, flush=True), tell=tell)  # type: ignore[arg-type]
-    if document is not None:
-        print_json({**document, "state": outcome.state, "reason": outcome.reason, "end": outcome.end})
-    return int(outcome.exit_code)
+def _log_line(line: str) -> None:
+    emit(line, at_once=True)

@@ -22,26 +22,32 @@ TEXTS: dict[str, tuple[str, str]] = {
         "列出随 npurun 提供的作业文件。凡是可以写作业名的地方都可以写作业文件路径。",
     ),
     "cli.render.help": (
-        "Show what JOB comes to: the trainer's argv, its flags, the request that submit posts, a `ray job submit` "
-        "line, or a bash script. Posts nothing. / Errors that the checks find are told and nothing is rendered "
-        "(exit code 3).",
-        "显示 JOB 的展开结果：训练器参数、环境变量、submit 会提交的请求、`ray job submit` 命令行或 bash 脚本。"
-        "不会提交任何内容。 / 检查发现错误时只报告错误，不输出结果（退出码 3）。",
+        "Show what JOB comes to, in one of five forms; posts nothing. / argv: the trainer's command, one argument a "
+        "line. env: the job's flags. request: what submit posts, byte for byte with --address. command: a "
+        "`ray job submit` line that works when pasted. bash: a script. / Errors that the checks find are told and "
+        "nothing is rendered (exit code 3).",
+        "以五种形式之一显示 JOB 的展开结果，不会提交任何内容。 / argv：训练器命令，每行一个参数。env：作业的环境变量。"
+        "request：submit 提交的内容，给出 --address 时逐字节一致。command：可直接粘贴执行的 `ray job submit` 命令行。"
+        "bash：脚本。 / 检查发现错误时只报告错误，不输出结果（退出码 3）。",
     ),
     "cli.submit.help": (
         "Submit JOB to the Ray cluster, follow its log, and exit with its outcome: 0 done, 1 failed, "
-        "5 not placed, 6 stopped. / Ctrl-C ends the following; the run goes on.",
+        "5 not placed, 6 stopped. / Ctrl-C ends the following; the run goes on. / With --detach, stdout is the "
+        "run's name and nothing else.",
         "把 JOB 提交到 Ray 集群，跟踪日志，并以运行结果作为退出码：0 成功，1 失败，5 无法放置，6 被停止。"
-        " / Ctrl-C 只结束跟踪，运行继续。",
+        " / Ctrl-C 只结束跟踪，运行继续。 / 加 --detach 时，标准输出只有运行名。",
     ),
-    "cli.list.help": ("List the runs that this machine submitted.", "列出本机提交的运行。"),
+    "cli.list.help": (
+        "List the runs that this machine submitted, and those of other machines on the cluster.",
+        "列出本机提交的运行，以及集群上由其他机器提交的运行。",
+    ),
     "cli.status.help": (
         "Show a run: state, step, attempts, nodes. What is not known is shown as '-' (null in JSON).",
         "显示一次运行：状态、步数、各次尝试、节点。未知的值显示为 '-'（JSON 中为 null）。",
     ),
     "cli.logs.help": (
-        "Print the log of a run's newest attempt; with -f go on until the attempt ends.",
-        "打印运行最近一次尝试的日志；加 -f 则持续到该次尝试结束。",
+        "Print the log of a run's newest attempt; with -f go on until the attempt ends, and exit with its outcome.",
+        "打印运行最近一次尝试的日志；加 -f 则持续到该次尝试结束，并以其结果作为退出码。",
     ),
     "cli.stop.help": (
         "Stop a run and wait, within a bound, until the cluster says that it has stopped.",
@@ -56,12 +62,27 @@ TEXTS: dict[str, tuple[str, str]] = {
         "演练不覆盖 HCCL、vLLM-Ascend、显存、NPU 可见性和真实网络。",
     ),
     "cli.completion.help": (
-        "Print the completion script of SHELL. For bash: npurun completion bash > ~/.npurun-complete.sh, and "
-        "source that file from ~/.bashrc.",
-        "打印 SHELL 的补全脚本。bash 用法：npurun completion bash > ~/.npurun-complete.sh，"
-        "然后在 ~/.bashrc 中 source 该文件。",
+        "Print the completion script of SHELL: bash, zsh or fish. / bash, in ~/.bashrc: "
+        'eval "$(npurun completion bash)" / zsh, in ~/.zshrc: eval "$(npurun completion zsh)" / '
+        "fish: npurun completion fish > ~/.config/fish/completions/npurun.fish",
+        "打印 SHELL（bash、zsh 或 fish）的补全脚本。 / bash，写入 ~/.bashrc："
+        'eval "$(npurun completion bash)" / zsh，写入 ~/.zshrc：eval "$(npurun completion zsh)" / '
+        "fish：npurun completion fish > ~/.config/fish/completions/npurun.fish",
     ),
-    "cli.lang": ("Language of what people read", "界面语言"),
+    "cli.lang.sample": ("English", "中文"),
+    "cli.heading.usage": ("Usage: ", "用法："),
+    "cli.heading.options": ("Options", "选项"),
+    "cli.heading.arguments": ("Arguments", "参数"),
+    "cli.heading.commands": ("Commands", "命令"),
+    "cli.option.lang": ("Language of what people read: en or zh", "界面语言：en 或 zh"),
+    "cli.option.help": ("Show this help", "显示本帮助"),
+    "cli.option.version": ("Show the version", "显示版本"),
+    "cli.argument.job": (
+        "A job file's path, or the name of one that ships (`npurun jobs`)",
+        "作业文件路径，或随 npurun 提供的作业名（见 `npurun jobs`）",
+    ),
+    "cli.argument.run": ("The run's name, as submit gave it (`npurun list`)", "运行名（见 `npurun list`）"),
+    "cli.argument.shell": ("bash, zsh or fish", "bash、zsh 或 fish"),
     "cli.option.set": (
         "Value of a declared variable; wins over the file and the environment",
         "设置已声明的变量，优先于作业文件和环境变量",
@@ -72,16 +93,19 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.option.ca": ("CA bundle for an https address", "https 地址使用的 CA 证书文件"),
     "cli.option.json": ("One JSON document on stdout", "在标准输出打印一个 JSON 文档"),
-    "cli.option.as": ("What to show", "显示的形式"),
+    "cli.option.as": (
+        "argv (the default), env, request, command or bash",
+        "显示的形式：argv（缺省）、env、request、command 或 bash",
+    ),
     "cli.option.run": (
         "Name of the run (a-z, 0-9, -; at most 57 characters); a live run of that name is adopted",
         "运行名（a-z、0-9、-，至多 57 个字符）；同名且仍在运行的会被接管",
     ),
     "cli.option.render_run": ("Name of the run in the request", "请求中的运行名"),
-    "cli.option.attempt": ("Number of the attempt in the request", "请求中的尝试序号"),
+    "cli.option.attempt": ("Number of the attempt in the request; 1 by default", "请求中的尝试序号，缺省为 1"),
     "cli.option.output": (
-        "Write the package that travels with the request into this folder",
-        "把随请求发送的包写入该目录",
+        "Write the package that travels with the request into this folder (for request and command)",
+        "把随请求发送的包写入该目录（用于 request 和 command）",
     ),
     "cli.option.detach": ("Return after the submission", "提交后立即返回"),
     "cli.option.follow": ("Go on until the attempt ends", "持续跟踪直到该次尝试结束"),
@@ -101,8 +125,43 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.severity.warning": ("warning", "警告"),
     "cli.severity.hint": ("hint", "提示"),
     "cli.see_help": ("Try '{command} --help'.", "参见 '{command} --help'。"),
-    "cli.interrupted": ("Interrupted.", "已中断。"),
-    "cli.arguments_need_dashes": (
+    "cli.interrupted": (
+        "interrupted; a run that was submitted goes on (`npurun list`)",
+        "已中断；已提交的运行不受影响（见 `npurun list`）",
+    ),
+    "cli.output_lost": ("cannot write to stdout: {reason}", "无法写入标准输出：{reason}"),
+    "cli.output_without_package": (
+        "--as {form} has no package to write: -o goes with --as request or --as command",
+        "--as {form} 没有可写出的包：-o 只用于 --as request 或 --as command",
+    ),
+    "cli.output_unwritable": (
+        "cannot write into the folder {folder}: {reason}",
+        "无法写入目录 {folder}：{reason}",
+    ),
+    "cli.no_runs": ("no runs yet: npurun submit JOB", "还没有运行：npurun submit JOB"),
+    "cli.no_log": (
+        "{submission} has no log yet: npurun status {run}",
+        "{submission} 还没有日志：npurun status {run}",
+    ),
+    "cli.usage.argument": ("unexpected argument {value}", "多余的参数 {value}"),
+    "cli.usage.command": (
+        "no command {value}; the nearest is {nearest}",
+        "没有命令 {value}；最接近的是 {nearest}",
+    ),
+    "cli.usage.option": ("no option {option}", "没有选项 {option}"),
+    "cli.usage.option_nearest": (
+        "no option {option}; the nearest is {nearest}",
+        "没有选项 {option}；最接近的是 {nearest}",
+    ),
+    "cli.usage.missing": ("{name} is missing", "缺少 {name}"),
+    "cli.usage.no_value": ("{option} needs a value", "{option} 需要一个值"),
+    "cli.usage.flag_value": ("{option} takes no value", "{option} 不带值"),
+    "cli.usage.choice": ("{option}: {value} is not one of {choices}", "{option}：{value} 不是 {choices} 之一"),
+    "cli.usage.at_least_one": (
+        "{option}: {value} is not a whole number of at least 1",
+        "{option}：{value} 不是大于等于 1 的整数",
+    ),
+    "cli.usage.dashes": (
         "unexpected argument {value}: trainer arguments go after --, as in `npurun {command} JOB -- {value}`",
         "多余的参数 {value}：训练器参数写在 -- 之后，例如 `npurun {command} JOB -- {value}`",
     ),
@@ -132,9 +191,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "run {run} is already on the cluster with the same request: following {submission}",
         "集群上已有请求完全相同的运行 {run}：继续跟踪 {submission}",
     ),
-    "cli.detached": (
+    "cli.next.live": (
         "follow: npurun logs {run} -f    state: npurun status {run}    stop: npurun stop {run}",
         "跟踪：npurun logs {run} -f    状态：npurun status {run}    停止：npurun stop {run}",
     ),
+    "cli.next.ended": ("log: npurun logs {run}", "日志：npurun logs {run}"),
     "cli.dashboard": ("Ray dashboard: {url}", "Ray dashboard：{url}"),
 }

@@ -1,0 +1,67 @@
+"""Tables and blocks on stdout: as wide as the terminal; in a pipe one row a line, nothing cut."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from submitter.cli.language import say
+from submitter.cli.output import emit
+from submitter.texts import one_line
+
+NARROWEST = 12
+"""Columns that one which wraps keeps, whatever the terminal's width."""
+PIPE_WIDTH = 1 << 20
+GAP = 2
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    """Its heading is the text `cli.column.<name>`."""
+    wraps: bool = False
+    """At spaces; any other is never broken, so that names can be copied."""
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+    """Unknown values (None) show as `-`."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(markup=False, highlight=False)
+    cells = [[_cell(value) for value in row] for row in rows]
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    for column in columns:
+        table.add_column(say(f"cli.column.{column.name}"), no_wrap=not column.wraps, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    width = max(console.width, _least_width(columns, cells)) if sys.stdout.isatty() else PIPE_WIDTH
+    with console.capture() as captured:
+        console.print(table, width=width, crop=False, soft_wrap=False)
+    for line in captured.get().splitlines():
+        emit(line.rstrip())
+
+
+def print_block(pairs: Iterable[tuple[str, object]]) -> None:
+    """`name  value` lines; the names are `cli.column.<name>`."""
+    from submitter.cli.wrap import columns
+
+    shown = [(say(f"cli.column.{name}"), _cell(value)) for name, value in pairs]
+    start = max(columns(name) for name, _ in shown) + GAP
+    for name, value in shown:
+        emit(f"{name}{'':{start - columns(name)}}{value}")
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else one_line(value)
+
+
+def _least_width(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> int:
+    from rich.cells import cell_len
+
+    least = 0
+    for index, column in enumerate(columns):
+        texts = [say(f"cli.column.{column.name}"), *(row[index] for row in cells)]
+        least += GAP + (NARROWEST if column.wraps else max(map(cell_len, texts)))
+    return least
