@@ -29,6 +29,8 @@ REPORT_GRACE_S = 5.0
 """After the first failed rank, for its own node: torchrun ends the ranks beside it and writes its report."""
 TERMINATE_GRACE_S = 30.0
 """Longer than the driver waits before it calls `kill`."""
+SILENT_AFTER_S = 120.0
+"""A launcher that has not answered `read` for so long is frozen. A frozen node is noticed sooner, by the heartbeat."""
 LOST_AFTER_S = 10.0
 """After SIGKILL has been asked for: a node that has not answered is frozen or gone."""
 METHODS_AT_ONCE = 4
@@ -112,7 +114,7 @@ class Node:
     ended_at: float | None = None
     tail: tuple[str, ...] = ()
     lost: str | None = None
-    """Ray's words on the end of the launcher itself."""
+    """Why the launcher itself gives no answer any more: Ray's words, or how long it was silent."""
     given_up: bool = False
     """Never started, or silent after SIGKILL was asked for."""
 
@@ -151,7 +153,7 @@ def result(nodes: Sequence[Node]) -> LaunchResult:
     """
     failure = first_failure(nodes)
     if lost := next((node for node in nodes if node.lost is not None), None):
-        evidence = f"the launcher on node {lost.member.ip} is gone: {lost.lost}"
+        evidence = f"the launcher on node {lost.member.ip} is lost: {lost.lost}"
         return LaunchResult(None, "node_lost", lost.member.ip, (evidence, *(_words(failure) if failure else ())))
     if failure:
         return LaunchResult(failure.death.code, None, failure.node.member.ip, _words(failure))
@@ -182,6 +184,8 @@ class Call:
     answer: Callable[[Node, Any, float], None]
     """Gets the node, the value, and when it was asked (seconds since the epoch)."""
     asked: float
+    since: float
+    """The same moment by the monotonic clock."""
 
 
 class TorchrunRun:
@@ -202,7 +206,6 @@ class TorchrunRun:
         self._start_by = time.monotonic() + START_WAIT_S
         self._started = 0
         self._failed_start: LaunchResult | None = None
-        self._line_open = False
         for rank, node in enumerate(nodes):
             self._ask(node, node.actor.prepare.remote(torchrun.master_port if rank == 0 else None), self._prepared)
 
@@ -214,7 +217,6 @@ class TorchrunRun:
         self._keep_time(time.monotonic())
         if not all(node.over for node in self._nodes):
             return None
-        self._close_line()
         return self._failed_start or result(self._nodes)
 
     def stopped(self) -> None:
@@ -228,7 +230,7 @@ class TorchrunRun:
         self._lost_at = time.monotonic() + LOST_AFTER_S
 
     def _ask(self, node: Node, reference: Any, answer: Callable[[Node, Any, float], None]) -> None:
-        self._calls[reference] = Call(node, answer, time.time())
+        self._calls[reference] = Call(node, answer, time.time(), time.monotonic())
 
     def _take(self, wait_s: float) -> bool:
         """Take what has been answered; False when nothing has within `wait_s`."""
@@ -271,7 +273,7 @@ class TorchrunRun:
         self._ask(node, node.actor.read.remote(READ_WAIT_S), self._chunk)
 
     def _chunk(self, node: Node, chunk: Chunk, asked: float) -> None:
-        self._write(chunk.data)
+        _write(chunk.data)
         node.clock.learn(asked, chunk.received, chunk.sent, time.time())
         node.deaths += chunk.deaths
         if chunk.code is None:
@@ -312,6 +314,10 @@ class TorchrunRun:
     def _keep_time(self, now: float) -> None:
         if self._started < len(self._nodes) and not self._ending and now >= self._start_by:
             self._give_up_start()
+        for reference, call in list(self._calls.items()):
+            if call.answer == self._chunk and now - call.since >= SILENT_AFTER_S:
+                del self._calls[reference]
+                self._lose(call.node, f"no answer for {SILENT_AFTER_S:g} s")
         if self._kill_at is not None and now >= self._kill_at:
             self._kill_at = None
             self.kill()
@@ -324,17 +330,6 @@ class TorchrunRun:
         evidence = f"the launchers of these nodes did not start within {START_WAIT_S:g} s: {', '.join(waiting)}"
         self._fail_start(LaunchResult(None, "launch_failed", waiting[0] if waiting else None, (evidence,)))
         self.kill()
-
-    def _write(self, data: bytes) -> None:
-        if data:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-            self._line_open = not data.endswith(b"\n")
-
-    def _close_line(self) -> None:
-        """The driver's next line has to begin at a line's start."""
-        if self._line_open:
-            self._write(b"\n")
 
 
 def _actor(gang: Gang, place: int, plan: Plan, rank: int) -> Any:
@@ -362,3 +357,9 @@ def _addresses(host: str) -> set[str]:
 
 def _first_line(error: BaseException) -> str:
     return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _write(data: bytes) -> None:
+    if data:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()

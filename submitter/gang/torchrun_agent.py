@@ -3,7 +3,7 @@
 It calls `torch.distributed.run.main` itself, because `python3 -m torch.distributed.run` exits with 1 whatever the
 rank's code was, tells of a failed rank only after it has ended all others (up to 30 s), and prints a traceback per node
 when it is stopped. Each rank's end is written to `DEATHS` in `RANK_DIR` as it happens; the exit code is the first
-failed rank's (128 + n for a signal). torch is used by its public names only (2.1 to 2.13 have them).
+failed rank's (128 + n for a signal). torch is used by its public names only; seen with 2.13.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ def parse_deaths(text: str) -> list[Death]:
 
 
 def main(argv: Sequence[str]) -> int:
-    ranks = Ranks(Path(os.environ[RANK_DIR]))
+    folder = Path(os.environ[RANK_DIR])
+    ranks = Ranks(folder)
     signal.signal(signal.SIGCHLD, ranks.on_child)
     signal.siginterrupt(signal.SIGCHLD, False)  # torch's sockets need not cope with interrupted calls
-    return run_torchrun(list(argv), ranks)
+    # Without a folder torchrun leaves one behind in /tmp at each start.
+    return run_torchrun(["--log_dir", str(folder / "torchrun"), *argv], ranks)
 
 
 def run_torchrun(argv: list[str], ranks: Ranks) -> int:

@@ -146,9 +146,10 @@ class TestOutput:
         assert ascii(hostile).encode() in data
 
     def test_a_quiet_node_answers_with_nothing_within_the_wait(self, mark: str) -> None:
-        running = tree("import time; time.sleep(600)", mark, ranks=1)
-        while running.read(1.0).data:
-            pass
+        running = tree("import time; print('up'); time.sleep(600)", mark, ranks=1)
+        data, end = b"", time.monotonic() + BOUND_S
+        while sorted(data.split()) != [b"agent", b"up"] and time.monotonic() < end:
+            data += running.read(1.0).data
         chunk = running.read(0.2)
         assert (chunk.data, chunk.deaths, chunk.code) == (b"", (), None)
         assert chunk.sent - chunk.received < BOUND_S

@@ -109,7 +109,6 @@ def test_success_and_output_of_all_nodes(capfdbinary: pytest.CaptureFixture[byte
     assert finish(running(first, second)) == LaunchResult(0)
     out = capfdbinary.readouterr().out
     assert sorted(out.replace(b"\r", b"\n").split()) == [b"a", b"b", b"\xffc"]
-    assert out.endswith(b"\n")  # the driver's next line begins at a line's start
 
 
 def test_every_node_is_started_with_the_first_nodes_port_and_its_own_rank() -> None:
@@ -174,7 +173,15 @@ def test_a_launcher_that_dies_is_named() -> None:
     dead, other = actor(chunk(), FakeRayError("The actor died.\nmore")), actor(chunk(), chunk(code=143))
     result = finish(running(dead, other))
     assert (result.code, result.reason, result.node) == (None, "node_lost", "10.0.0.0")
-    assert result.evidence == ("the launcher on node 10.0.0.0 is gone: The actor died.",)
+    assert result.evidence == ("the launcher on node 10.0.0.0 is lost: The actor died.",)
+
+
+def test_a_launcher_that_stays_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_torchrun, "SILENT_AFTER_S", 0.0)
+    silent, other = actor(FakeRay.PENDING), actor(chunk(code=0))
+    result = finish(running(silent, other))
+    assert (result.reason, result.node) == ("node_lost", "10.0.0.0")
+    assert "no answer for" in result.evidence[0]
 
 
 def test_launchers_that_do_not_start_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

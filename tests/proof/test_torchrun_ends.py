@@ -43,7 +43,7 @@ def test_a_killed_launcher_is_named_and_ends_all(cluster5: LocalCluster) -> None
     end = ended(submitted.wait_end(bound_s=40))
     assert (end["reason"], end["code"], end["exit"]) == ("node_lost", None, 1)
     assert end["node"] in end["nodes"]
-    assert f"the launcher on node {end['node']} is gone" in end["evidence"][0]
+    assert f"the launcher on node {end['node']} is lost" in end["evidence"][0]
     wait_nothing_left(submitted)
 
 
