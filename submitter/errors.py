@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,11 +41,16 @@ class NpurunError(Exception):
 
     def render(self, language: str = "en") -> str:
         where = one_line(self.place) if self.place else ""
-        message = text(self.text_id, language, **self.values)
+        message = text(self.text_id, language, **in_language(self.values, language))
         return f"{where}: {message}" if where else message
 
     def __str__(self) -> str:
         return self.render()
+
+
+def in_language(values: Mapping[str, object], language: str) -> dict[str, object]:
+    """The values of a text: an error among them, the cause of what is told, speaks the same language."""
+    return {name: value.render(language) if isinstance(value, NpurunError) else value for name, value in values.items()}
 
 
 class UsageError(NpurunError):

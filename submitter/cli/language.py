@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from submitter.errors import in_language
 from submitter.texts import LANGUAGES, text
 
 _chosen: list[str] = []
@@ -43,7 +44,7 @@ def from_environment(environ: Mapping[str, str]) -> str:
 
 def say(text_id: str, /, **values: object) -> str:
     """The text in the user's language."""
-    return text(text_id, language(), **values)
+    return text(text_id, language(), **in_language(values, language()))
 
 
 def _can_show(sample: str) -> bool:

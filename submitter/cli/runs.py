@@ -24,7 +24,7 @@ _LIVE = ("pending", "running")
 def list_runs(address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.inspect import list_runs as find
 
-    rows = find(ledger(), client(address, ca))
+    rows = find(ledger(), client(address, ca), tell=tell)
     if as_json:
         print_json(rows)
         return
@@ -57,7 +57,8 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None)])
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
-    tell("cli.next.live" if found["state"] in _LIVE else "cli.next.ended", run=run)
+    for step in ("follow", "stop") if found["state"] in _LIVE else ("log",):
+        tell(f"cli.next.{step}", run=run)
 
 
 def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:

@@ -51,7 +51,8 @@ def tell_submission(submission: Submission, connection: RayClient) -> None:
     told = "cli.adopted" if submission.adopted else "cli.submitted"
     tell(told, run=submission.run, submission=submission.submission_id, address=connection.address)
     tell("cli.dashboard", url=f"{connection.address}/#/jobs/{submission.submission_id}")
-    tell("cli.next.live", run=submission.run)
+    for step in ("follow", "state", "stop"):
+        tell(f"cli.next.{step}", run=submission.run)
 
 
 def follow_to_end(connection: RayClient, run: str, submission_id: str, document: dict[str, object] | None) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from submitter.cluster.address import DEFAULT_ADDRESS
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.cluster.logs import as_ray_reads
@@ -20,6 +21,8 @@ from submitter.supervise.stop import stop
 
 __all__ = ["list_runs", "newest_attempt", "status", "stop", "whole_log"]
 
+Tell = Callable[..., None]
+
 TAIL_LINES = 200
 """verl prints one line a step, and between two of them seldom more than this."""
 HEAD_BYTES = 1 << 20
@@ -30,14 +33,14 @@ _STEP = re.compile(r"\bstep:(\d+) - ")
 _PROGRESS = re.compile(r"Training Progress:.*?\|\s*\d+/(\d+)")
 
 
-def list_runs(ledger: Ledger, client: RayClient) -> list[dict[str, Any]]:
+def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) -> list[dict[str, Any]]:
     """Rows {run, job, state, started, address, submitted_here}, the newest first; `started` in Unix seconds.
 
-    Runs of other machines on the client's cluster are listed too. A cluster that is away makes its runs "unknown";
-    RayError only if it is the one that the user named.
+    Runs of other machines on the client's cluster are listed too. A cluster that is away is told, and makes
+    its runs "unknown"; RayError only if it is the one that the user named.
     """
     runs = ledger.runs()
-    seen = _clusters(runs, client)
+    seen = _clusters(runs, client, tell)
     rows = [_noted_row(run, ledger, seen.get(run.address)) for run in runs.values()]
     rows += _foreign_rows(runs, client.address, seen.get(client.address) or {})
     return sorted(rows, key=lambda row: row["started"] or 0, reverse=True)
@@ -77,7 +80,7 @@ def whole_log(client: RayClient, submission_id: str) -> Iterator[str]:
         yield rest
 
 
-def _clusters(runs: dict[str, Run], client: RayClient) -> dict[str, dict[str, JobInfo]]:
+def _clusters(runs: dict[str, Run], client: RayClient, tell: Tell | None) -> dict[str, dict[str, JobInfo]]:
     """Each cluster's jobs by submission id; one that does not answer is missing."""
     clients = {run.address: client.at(run.address) for run in runs.values()} | {client.address: client}
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -86,9 +89,12 @@ def _clusters(runs: dict[str, Run], client: RayClient) -> dict[str, dict[str, Jo
     for address, answer in answers.items():
         try:
             found[address] = {info.submission_id: info for info in answer.result()}
-        except RayError:
+        except RayError as error:
             if client.explicit and address == client.address:
                 raise
+            # That nothing listens at the built-in default says nothing to somebody whose runs are elsewhere.
+            if tell is not None and (address != DEFAULT_ADDRESS or not runs):
+                tell("list.away", error=error)
     return found
 
 

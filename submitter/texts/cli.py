@@ -188,13 +188,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.submitted": ("run {run} submitted as {submission} to {address}", "运行 {run} 已提交：{submission}，{address}"),
     "cli.adopted": (
-        "run {run} is already on the cluster with the same request: following {submission}",
-        "集群上已有请求完全相同的运行 {run}：继续跟踪 {submission}",
+        "run {run} is already on the cluster with the same request: {submission} at {address}",
+        "集群上已有请求完全相同的运行 {run}：{submission}，{address}",
     ),
-    "cli.next.live": (
-        "follow: npurun logs {run} -f    state: npurun status {run}    stop: npurun stop {run}",
-        "跟踪：npurun logs {run} -f    状态：npurun status {run}    停止：npurun stop {run}",
-    ),
-    "cli.next.ended": ("log: npurun logs {run}", "日志：npurun logs {run}"),
+    "cli.next.follow": ("follow: npurun logs {run} -f", "跟踪：npurun logs {run} -f"),
+    "cli.next.state": ("state:  npurun status {run}", "状态：npurun status {run}"),
+    "cli.next.stop": ("stop:   npurun stop {run}", "停止：npurun stop {run}"),
+    "cli.next.log": ("log: npurun logs {run}", "日志：npurun logs {run}"),
     "cli.dashboard": ("Ray dashboard: {url}", "Ray dashboard：{url}"),
 }

@@ -80,6 +80,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} failed without a last word of its driver: {reason}: {message}",
         "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",
     ),
+    "list.away": (
+        "what runs do there is not known: {error}",
+        "无法得知该集群上运行的状态：{error}",
+    ),
     "stop.ended_before": ("run {run} had ended already: {state}", "运行 {run} 此前已结束：{state}"),
     "stop.ended": ("run {run} has ended: {state}", "运行 {run} 已结束：{state}"),
     "stop.pending": (

@@ -20,6 +20,6 @@ def test_languages_use_the_same_placeholders(text_id: str) -> None:
 
 
 def test_values_cannot_break_the_line_or_move_the_cursor() -> None:
-    shown = text("cli.next.live", run="a\nb\x1b[2J'; rm")
+    shown = text("cli.next.follow", run="a\nb\x1b[2J'; rm")
     assert "\n" not in shown and "\x1b" not in shown
     assert "\\n" in shown
