@@ -59,7 +59,8 @@ def parse_address(text: str, place: Place | None = None) -> Address:
         port = parts.port
     except ValueError as error:
         raise UsageError("cluster.address_bad", place, value=text) from error
-    if parts.scheme not in _DEFAULT_PORTS or not _is_host(parts.hostname) or parts.query or port == 0:
+    usable = parts.scheme in _DEFAULT_PORTS and _is_host(parts.hostname) and _is_path(parts.path)
+    if not usable or parts.query or port == 0:
         raise UsageError("cluster.address_bad", place, value=text)
     default = DASHBOARD_PORT if bare else _DEFAULT_PORTS[parts.scheme]
     return Address(parts.scheme, parts.hostname or "", port or default, parts.path.rstrip("/"))
@@ -76,4 +77,8 @@ def _from_environment(environ: Mapping[str, str]) -> tuple[str, str | None]:
 
 
 def _is_host(host: str | None) -> bool:
-    return bool(host and re.fullmatch(r"[\w.\-]+|[0-9a-fA-F:.]+(%\w+)?", host))
+    return bool(host and re.fullmatch(r"[A-Za-z0-9_.\-]+|[0-9a-fA-F:.]+(%\w+)?", host))
+
+
+def _is_path(path: str) -> bool:
+    return re.fullmatch(r"[\x21-\x7e]*", path) is not None

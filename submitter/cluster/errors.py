@@ -44,6 +44,8 @@ def of_exception(error: Exception, address: str, *, sent: bool, timeout_s: float
     """The one-line error for what the socket, TLS or HTTP layer raised. `sent`: the request was on its way."""
     if isinstance(error, socket.gaierror):
         return failure("cluster.name_not_resolved", address, reason=error.strerror or "")
+    if isinstance(error, UnicodeError):  # a host name with an empty or over-long part
+        return failure("cluster.name_not_resolved", address, reason=str(error))
     if isinstance(error, TimeoutError):
         text_id = "cluster.no_answer" if sent else "cluster.no_connection"
         return failure(text_id, address, in_doubt=sent, seconds=f"{timeout_s:g}")

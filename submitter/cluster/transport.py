@@ -152,7 +152,7 @@ class _Told:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, OSError | http.client.HTTPException):
+        if isinstance(error, OSError | http.client.HTTPException | UnicodeError):
             raise of_exception(error, self._address, sent=self.sent, timeout_s=self._timeout_s) from error
 
 

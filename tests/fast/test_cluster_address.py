@@ -38,6 +38,9 @@ def test_spellings(given: str, understood: str) -> None:
         ("http://a b:1", "cluster.address_bad"),
         ("http://h'; echo $x:1", "cluster.address_bad"),
         ("http://[::1", "cluster.address_bad"),
+        ("http://主机:8265", "cluster.address_bad"),
+        ("http://h:8265/a b", "cluster.address_bad"),
+        ("http://h:8265/路", "cluster.address_bad"),
     ],
 )
 def test_wrong_ones_are_refused_in_one_line(given: str, text_id: str) -> None:

@@ -95,8 +95,9 @@ def test_nothing_listens(ray: FakeRay) -> None:
     assert error.text_id == "cluster.port_refused" and not error.in_doubt
 
 
-def test_a_name_that_does_not_exist() -> None:
-    error = _error(RayClient("http://no-such-host.invalid:8265").version)
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 70 + ".invalid"])
+def test_a_name_that_does_not_exist(host: str) -> None:
+    error = _error(RayClient(f"http://{host}:8265").version)
     assert error.text_id == "cluster.name_not_resolved" and not error.in_doubt
 
 

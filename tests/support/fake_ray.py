@@ -27,6 +27,7 @@ HEAD_IP = "10.0.0.1"
 EOF_REST_S = 0.01
 """Ray rests a second at the end of the log file."""
 CHUNK_CHARS = 20_000
+HEAD_RESOURCES = frozenset({"CPU", "node:__internal_head__"})
 TERMINAL = ("SUCCEEDED", "FAILED", "STOPPED")
 FIELDS = frozenset(
     {
@@ -352,9 +353,26 @@ class _Handler(BaseHTTPRequestHandler):
             )
             self.reply(500, traceback_of(message).encode(), "text/plain")
             return
-        metadata, env = body.get("metadata") or {}, body.get("runtime_env") or {}
-        self.ray.add_job(identity, self.ray.start_as, metadata=metadata, runtime_env=env)
+        self._start(identity, body)
         self.json({"job_id": identity, "submission_id": identity})
+
+    def _start(self, identity: str, body: dict[str, Any]) -> None:
+        """Runs an entrypoint of `tests.support.jobs_contract.writes`; any other one runs until the test ends it."""
+        metadata, env = body.get("metadata") or {}, body.get("runtime_env") or {}
+        placeable = set(body.get("entrypoint_resources") or {}) <= HEAD_RESOURCES
+        status = self.ray.start_as if placeable else "PENDING"
+        job = self.ray.add_job(identity, status, metadata=metadata, runtime_env=env)
+        script = re.search(
+            r"b64decode\('([^']*)'\)\); sys.stdout.flush\(\); (pass|sys.exit\((\d+)\))?", body["entrypoint"]
+        )
+        if script is None:
+            return
+        job.write(base64.b64decode(script[1]))
+        if script[2] == "pass":
+            job.end("SUCCEEDED", code=0)
+        elif script[3]:
+            message = f"failed with exit code {script[3]}, last available logs:\n{job.log.read_text()}"
+            job.end("FAILED", code=int(script[3]), error_type="JOB_ENTRYPOINT_COMMAND_ERROR", message=message)
 
     def list_jobs(self) -> None:
         driver = {"type": "DRIVER", "job_id": "01000000", "submission_id": None, "status": "RUNNING"}
