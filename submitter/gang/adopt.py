@@ -19,8 +19,8 @@ from .members import ACTOR_NAME, namespace
 ANSWER_TIMEOUT_S = 30
 """The gang's actor answers in milliseconds; on an overloaded node a call was seen to take seconds."""
 
-CPU_GROUP_WAIT_S = 30
-"""Groups without NPUs come at once or, since the gang's CPUs are taken, not at all."""
+CPU_GROUP_WAIT_S = 10
+"""A group without NPUs comes in milliseconds or, since the gang holds the CPUs, not at all."""
 
 
 class HandoverError(RuntimeError):

@@ -137,6 +137,20 @@ def test_a_view_shifts_bundle_indexes_into_the_whole_group() -> None:
     assert strategy(placement_group=whole)[1] == -1
 
 
+def test_a_view_reaches_another_process_with_its_offset() -> None:
+    # verl's asynchronous trainers send worker groups, and with them their pools, from actor to actor
+    from ray import cloudpickle
+    from ray._raylet import PlacementGroupID
+    from ray.util.placement_group import PlacementGroup
+
+    from submitter.gang.adopt import BundleView
+
+    view = BundleView(PlacementGroup(PlacementGroupID(b"x" * 18), [{"NPU": 1.0}] * 16), 8, 4)
+    copy = cloudpickle.loads(cloudpickle.dumps(view))
+    assert (copy.first, copy.bundle_count, copy.whole.bundle_count) == (8, 4, 16)
+    assert copy == view
+
+
 # actors without NPUs
 
 
