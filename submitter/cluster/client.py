@@ -30,6 +30,8 @@ UPLOAD_BYTES_PER_S = 1 << 20
 """The slowest line on which an upload is still waited for."""
 NODE_LIMIT = 10_000
 """The State API's own maximum; its default of 100 would hide nodes."""
+_STATE_API_AWAY = frozenset({404, 429})
+"""429: all of its hundred places are taken, as by followers who left (`ray logs --follow`, Ray 2.60)."""
 TERMINAL = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 SUBMISSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """Ray accepts more, and leaves jobs that stay PENDING for ever behind some of it (slashes, over-long names)."""
@@ -181,8 +183,24 @@ class RayClient:
         if info is None or info.driver_node_id is None:
             return iter(())
         query = {"node_id": info.driver_node_id, "filename": f"job-driver-{submission_id}.log", "lines": lines}
-        path = f"/api/v0/logs/file?{urlencode(query)}"
-        return _none_if_absent(self.transport.stream(path, timeout_s=self.timeout_s))
+        chunks = self.transport.stream(f"/api/v0/logs/file?{urlencode(query)}", timeout_s=self.timeout_s)
+        return self._log_or_else(chunks, submission_id, lines)
+
+    def _log_or_else(self, chunks: Iterator[bytes], submission_id: str, lines: int) -> Iterator[bytes]:
+        """Nothing, while the driver has not opened its log file; Ray's other way where the State API has no place."""
+        try:
+            yield from chunks
+        except RayError as error:
+            if error.status in _STATE_API_AWAY:
+                yield self._log_as_json(submission_id, lines)
+            elif "file is not found" not in str(error.values.get("cause", "")):
+                raise
+
+    def _log_as_json(self, submission_id: str, lines: int) -> bytes:
+        """Always the whole file in one string, and only if all of it is UTF-8."""
+        answer = self.transport.call("GET", f"{_job_path(submission_id)}/logs", timeout_s=self.timeout_s)
+        found: list[str] = str(self._field(answer, "logs")).splitlines(keepends=True)
+        return "".join(found if lines < 0 else found[-lines:]).encode()
 
     def _get(self, path: str) -> Any:
         return self.transport.json_of(self.transport.call("GET", path, timeout_s=self.timeout_s))
@@ -231,12 +249,3 @@ def _package_path(uri: str) -> str:
     """Of `gcs://<name>`."""
     protocol, _, name = uri.partition("://")
     return f"/api/packages/{quote(protocol, safe='')}/{quote(name, safe='')}"
-
-
-def _none_if_absent(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Nothing, while the driver has not opened its log file (Ray answers 500 for that)."""
-    try:
-        yield from chunks
-    except RayError as error:
-        if "file is not found" not in str(error.values.get("cause", "")):
-            raise

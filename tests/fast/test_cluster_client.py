@@ -211,6 +211,14 @@ def test_the_log_tail_is_cheap_and_survives_any_byte(ray: FakeRay, client: RayCl
     assert client.log_tail("starting-a1", 2) == ""
 
 
+@pytest.mark.parametrize("status", [404, 429])
+def test_a_state_api_without_a_place_is_gone_round(ray: FakeRay, client: RayClient, status: int) -> None:
+    ray.add_job("run-a1", log="一\n二\n三\n".encode())
+    ray.fail_next("GET", "/api/v0/logs/file", *[says(status, "no")] * 2)
+    assert client.log_tail("run-a1", 2) == "二\n三\n"
+    assert b"".join(client.whole_log("run-a1")).decode() == "一\n二\n三\n"
+
+
 def test_a_cut_log_is_no_short_log(ray: FakeRay, client: RayClient) -> None:
     ray.add_job("run-a1", log=b"x" * 50)
     ray.fail_next("GET", "/api/v0/logs/file", fake_ray.truncated)

@@ -29,20 +29,15 @@ EOF_REST_S = 0.01
 CHUNK_CHARS = 20_000
 HEAD_RESOURCES = frozenset({"CPU", "node:__internal_head__"})
 TERMINAL = ("SUCCEEDED", "FAILED", "STOPPED")
-FIELDS = frozenset(
-    {
-        "entrypoint",
-        "submission_id",
-        "job_id",
-        "runtime_env",
-        "metadata",
-        "entrypoint_num_cpus",
-        "entrypoint_num_gpus",
-        "entrypoint_memory",
-        "entrypoint_resources",
-        "entrypoint_label_selector",
-    }
-)
+_SIZES = ("num_cpus", "num_gpus", "memory", "resources", "label_selector")
+FIELDS = {
+    "entrypoint",
+    "submission_id",
+    "job_id",
+    "runtime_env",
+    "metadata",
+    *(f"entrypoint_{name}" for name in _SIZES),
+}
 _WEBSOCKET_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -406,6 +401,15 @@ class _Handler(BaseHTTPRequestHandler):
         data, lines = job.log.read_bytes(), int(query["lines"])
         self.reply(200, data if lines == -1 else b"".join(data.splitlines(keepends=True)[-lines:]), "text/plain")
 
+    def log_json(self, identity: str) -> None:
+        job = self._job(identity)
+        if job is None:
+            return
+        try:
+            self.json({"logs": job.log.read_text(encoding="utf-8")})
+        except UnicodeDecodeError as error:
+            self.reply(500, traceback_of(f"UnicodeDecodeError: {error}").encode(), "text/plain")
+
     def tail(self, identity: str) -> None:
         job = self._job(identity)
         if job is None:
@@ -489,5 +493,6 @@ _ROUTES: tuple[tuple[str, str, Callable[..., None]], ...] = (
     ("GET", r"/api/jobs/", _Handler.list_jobs),
     ("GET", r"/api/jobs/([^/]+)", _Handler.get_job),
     ("POST", r"/api/jobs/([^/]+)/stop", _Handler.stop),
+    ("GET", r"/api/jobs/([^/]+)/logs", _Handler.log_json),
     ("GET", r"/api/jobs/([^/]+)/logs/tail", _Handler.tail),
 )
