@@ -17,7 +17,7 @@ selector (ray/dashboard/modules/job/job_supervisor.py, ray#59163): `render` alwa
 """
 
 STOP_WAIT_FLAG = "RAY_JOB_STOP_WAIT_TIME_S"
-STOP_WAIT_S = 45
+STOP_WAIT_S = 60
 """Between Ray's SIGTERM and SIGKILL of a stopped job (3 s by default). Has to outlast the driver's own end:
 evidence from every node 3 s, 20 s for the trainer between SIGTERM and SIGKILL, then the sweep of what is left."""
 
