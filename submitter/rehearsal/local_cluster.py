@@ -40,11 +40,14 @@ POLL_S = 0.2
 OBJECT_STORE_BYTES = 100 * memory.MIB
 """Ray's least is 75 MiB; five stores must fit into a container's /dev/shm or disk."""
 NODE_BYTES = 500 * memory.MIB
-"""One node without work: `ray start`, raylet, two agents, log monitor and what the gang keeps there (measured: 413 MiB)."""
+"""One node without work: `ray start`, raylet, two agents, log monitor, the gang's actor (measured: 413 MiB)."""
 TEMP_DIR_MAX = 40
 """A Unix socket's path may have 107 characters, and Ray adds up to 66 to its temp dir."""
-LABELS_SINCE = (2, 49)
-"""First Ray whose `ray start --labels` takes key=value pairs and whose bundles take label selectors."""
+LABELS_SINCE = (2, 46)
+"""Oldest Ray tried whose `ray start --labels` takes key=value pairs; 2.41 wants JSON there and has no selectors."""
+OWN_TEMP_DIR_SINCE = (2, 55)
+"""Before it only the head's --temp-dir counts: raylets that start side by side take the same socket names there, and
+each log monitor repeats every node's lines."""
 
 KEPT_VARIABLES = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH")
 """All that nodes inherit from this process. A flag of this shell that reached the workers by inheritance would make
@@ -118,7 +121,8 @@ class LocalCluster:
         RunFailedError when a node does not come. On any exception, Ctrl-C too, everything started is ended.
         """
         require_memory(len(nodes) * NODE_BYTES, what=len(nodes))
-        cluster = cls(tuple(nodes), base_dir, python)
+        # Absolute: the nodes run in `base_dir`.
+        cluster = cls(tuple(nodes), base_dir, str(Path(shutil.which(python) or python).absolute()))
         try:
             cluster._start(env, tell)
         except BaseException:  # KeyboardInterrupt above all: nothing may stay
@@ -148,7 +152,7 @@ class LocalCluster:
         self.stop()
 
     def _start(self, env: Mapping[str, str], tell: Tell) -> None:
-        labels = ray_version(self.python) >= LABELS_SINCE
+        version = ray_version(self.python)
         self.base_dir.mkdir(parents=True, exist_ok=True)
         self._claim = claim()
         # Named before it is made: an interrupt in between leaves nothing that stop() does not know.
@@ -161,17 +165,21 @@ class LocalCluster:
         head += [f"--dashboard-host={self._claim.address(0)}", f"--ray-client-server-port={self._claim.port()}"]
         deadline = time.monotonic() + START_WAIT_S
         tell("rehearsal.starting", nodes=len(self.specs), address=self.address)
-        self._start_node(0, head, env, labels)
+        self._start_node(0, head, env, version)
         self._wait(deadline, tell, lambda: [] if self._alive() else [self._claim_address(0)])
         for index in range(1, len(self.specs)):
-            self._start_node(index, [f"--address={self.gcs_address}"], env, labels)
+            self._start_node(index, [f"--address={self.gcs_address}"], env, version)
+            if version < OWN_TEMP_DIR_SINCE:
+                self._wait(deadline, tell, self._missing)
         self._wait(deadline, tell, self._missing)
         self.nodes = self._found()
 
-    def _start_node(self, index: int, role: list[str], env: Mapping[str, str], labels: bool) -> None:
+    def _start_node(self, index: int, role: list[str], env: Mapping[str, str], version: tuple[int, int]) -> None:
         assert self._claim is not None and self._temp is not None
         spec, temp = self.specs[index], self._temp / str(index)
-        options = node_options(spec, ip=self._claim_address(index), temp=temp, port=self._claim.port, labels=labels)
+        options = node_options(spec, ip=self._claim_address(index), temp=temp, port=self._claim.port, version=version)
+        if index > 0 and version < OWN_TEMP_DIR_SINCE:
+            options.append("--include-log-monitor=false")
         command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), "--remove", str(temp), "--"]
         command += [self.python, "-m", "ray.scripts.scripts", "start", *role, *options]
         with (self.base_dir / f"node{index}.log").open("wb") as log:
@@ -180,6 +188,8 @@ class LocalCluster:
             self._keepers.append(
                 subprocess.Popen(
                     command,
+                    # A driver without a working_dir runs where its raylet was started, and Hydra writes there.
+                    cwd=self.base_dir,
                     env=node_environment(os.environ, self.python, {**env, **spec.env}),
                     stdin=subprocess.PIPE,
                     stdout=log,
@@ -215,8 +225,9 @@ class LocalCluster:
         return {raylet["nodeManagerAddress"]: raylet["nodeId"] for raylet in raylets if raylet["state"] == "ALIVE"}
 
     def _missing(self) -> list[str]:
+        """Addresses of the nodes that have been started and are not alive."""
         alive = self._alive()
-        wanted = [self._claim_address(index) for index in range(len(self.specs))]
+        wanted = [self._claim_address(index) for index in range(len(self._keepers))]
         return [ip for ip in wanted if ip not in alive]
 
     def _found(self) -> list[LocalNode]:
@@ -252,7 +263,9 @@ def ray_version(python: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def node_options(spec: NodeSpec, *, ip: str, temp: Path, port: Callable[[], int], labels: bool) -> list[str]:
+def node_options(
+    spec: NodeSpec, *, ip: str, temp: Path, port: Callable[[], int], version: tuple[int, int]
+) -> list[str]:
     """Options of `ray start` that differ from node to node. Ports of workers are 0: the kernel's choice."""
     ports = ("node-manager", "object-manager", "dashboard-agent-listen", "dashboard-agent-grpc", "runtime-env-agent")
     options = [
@@ -269,7 +282,7 @@ def node_options(spec: NodeSpec, *, ip: str, temp: Path, port: Callable[[], int]
     ]
     if spec.npu_resource:
         options.append("--resources=" + json.dumps({"NPU": spec.npus}))
-    if labels and spec.labels:
+    if spec.labels and version >= LABELS_SINCE:
         options.append("--labels=" + ",".join(f"{key}={value}" for key, value in spec.labels.items()))
     return options
 

@@ -134,7 +134,7 @@ def test_free_memory_is_the_container_s_when_it_is_smaller(tmp_path: Path, limit
 def test_options_of_a_node() -> None:
     ports = count(20000)
     spec = NodeSpec(npus=16, cpus=64, labels={"pool": "a3", "ray.io/accelerator-type": "X"})
-    options = node_options(spec, ip="127.1.2.3", temp=Path("/t"), port=lambda: next(ports), labels=True)
+    options = node_options(spec, ip="127.1.2.3", temp=Path("/t"), port=lambda: next(ports), version=(2, 60))
     assert '--resources={"NPU": 16}' in options
     assert "--labels=pool=a3,ray.io/accelerator-type=X" in options
     given = [option.rpartition("=")[2] for option in options if "-port=" in option and "worker" not in option]
@@ -143,7 +143,7 @@ def test_options_of_a_node() -> None:
 
 def test_a_host_without_npu_resource_and_a_ray_without_labels() -> None:
     spec = NodeSpec(npus=16, cpus=64, labels={"pool": "a3"}, npu_resource=False)
-    options = node_options(spec, ip="127.1.2.3", temp=Path("/t"), port=lambda: 1, labels=False)
+    options = node_options(spec, ip="127.1.2.3", temp=Path("/t"), port=lambda: 1, version=(2, 41))
     assert not [option for option in options if option.startswith(("--resources", "--labels"))]
 
 
