@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from submitter.exit_codes import ExitCode
-from submitter.texts import one_line, text
+from submitter.texts import clipped, one_line, text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class NpurunError(Exception):
         self.values = values
 
     def render(self, language: str = "en") -> str:
-        where = one_line(self.place) if self.place else ""
+        where = clipped(one_line(self.place)) if self.place else ""
         message = text(self.text_id, language, **in_language(self.values, language))
         return f"{where}: {message}" if where else message
 

@@ -110,13 +110,14 @@ def _render_request(
         version, head = _ASSUMED_RAY[form], HEAD_PLACEHOLDER
         tell(f"cli.no_address.{form}", placeholder=HEAD_PLACEHOLDER, run=run)
     packages, body = prepare(job, run=run, attempt=attempt, head_node_id=head, ray_version=version)
-    folder = Path(output) if output else _package_folder(packages[0].name)
-    if output or form == "command":
-        _write(packages, folder)
-    if form == "command":
-        emit_bytes(f"{command_line(body, folder.absolute(), address)}\n".encode())
-    else:
+    if form == "request":
+        if output:
+            _write(packages, Path(output))
         emit_bytes(request_bytes(body))
+        return
+    folder = Path(output) if output else _package_folder(packages[0].name)
+    _write(packages, folder)
+    emit_bytes(f"{command_line(body, folder.absolute(), address)}\n".encode())
 
 
 class _SameSuffix(Random):

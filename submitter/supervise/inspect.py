@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from runtime_env.ids import check_run
 from submitter.cluster.address import DEFAULT_ADDRESS
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
@@ -48,7 +49,7 @@ def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) ->
 
 def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
     """The run's state; times in Unix seconds, null for what is not known. UsageError for a run nobody knows."""
-    noted, attempts = ledger.run(run), ledger.attempts(run)
+    noted, attempts = ledger.run(check_run(run)), ledger.attempts(run)
     if noted is not None and attempts and all(attempt.state for attempt in attempts):
         return _document(run, [_recorded(attempt) for attempt in attempts], None, noted.total_steps)
     found = find_run(run, ledger, client)

@@ -44,10 +44,11 @@ TABLE: Mapping[str, tuple[str, str]] = _load()
 def text(text_id: str, language: str = "en", /, **values: object) -> str:
     """The text of `text_id` with `values` filled in, on one line: control characters in values are escaped."""
     template = TABLE[text_id][LANGUAGES.index(language)]
-    return template.format(**{name: _clipped(one_line(value)) for name, value in values.items()})
+    return template.format(**{name: clipped(one_line(value)) for name, value in values.items()})
 
 
-def _clipped(value: str) -> str:
+def clipped(value: str) -> str:
+    """At most `VALUE_LIMIT_CHARS` of it."""
     return value if len(value) <= VALUE_LIMIT_CHARS else f"{value[: VALUE_LIMIT_CHARS - 1]}…"
 
 

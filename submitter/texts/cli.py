@@ -138,7 +138,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "cannot write into the folder {folder}: {reason}",
         "无法写入目录 {folder}：{reason}",
     ),
-    "cli.no_runs": ("no runs yet: npurun submit JOB", "还没有运行：npurun submit JOB"),
+    "cli.no_runs": ("no runs known; submit one: npurun submit JOB", "没有已知的运行；提交一个：npurun submit JOB"),
     "cli.no_log": (
         "{submission} has no log yet: npurun status {run}",
         "{submission} 还没有日志：npurun status {run}",
