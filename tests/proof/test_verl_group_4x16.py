@@ -72,6 +72,7 @@ def test_pools_share_the_gang_and_one_that_does_not_fit_is_refused_at_once(
     message = result["refused"]["message"]
     assert f"pool late_pool wants [8], the gang holds 2 nodes x 16 with 8 free ({free})" in message
     assert result["refused"]["seconds"] < REFUSED_WITHIN_S
+    assert_on_gang(result, cluster5)
 
 
 def build_pools(
@@ -110,5 +111,6 @@ def assert_ranks_in_order(ranks: Sequence[dict[str, Any]], nodes: Sequence[str],
 
 def assert_on_gang(result: dict[str, Any], cluster: LocalCluster) -> None:
     gang = {node.node_id for node in cluster.nodes if node.ip in result["nodes"]}
+    assert [rank["ip"] for rank in result["cpu_ranks"]] == result["nodes"][:2]
     assert len(result["no_npu"]) == len(cluster.nodes) + 1
     assert set(result["no_npu"]) <= gang

@@ -37,6 +37,7 @@ def main() -> None:
             groups = worker_groups(name, pool)
             keep.append(groups)
             result["pools"][name] = [group.execute_all_sync("where") for group in groups]
+    result["cpu_ranks"] = cpu_ranks()
     result["no_npu"] = [ray.get(actor.where.remote()) for actor in actors_without_npu()]
     print(RESULT + json.dumps(result), flush=True)
 
@@ -67,6 +68,18 @@ def worker_groups(name: str, pool: Any) -> list[Any]:
         )
         for index, part in enumerate(parts)
     ]
+
+
+def cpu_ranks() -> list[dict[str, Any]]:
+    """A pool without NPUs: one rank on each of two nodes."""
+    import ray
+    from light_worker import LightWorker
+    from verl.single_controller.ray.base import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
+
+    pool = RayResourcePool([1, 1], use_gpu=False, name_prefix="cpu_pool", max_colocate_count=2)
+    group = RayWorkerGroup(resource_pool=pool, ray_cls_with_init=RayClassWithInitArgs(ray.remote(LightWorker)))
+    ranks: list[dict[str, Any]] = group.execute_all_sync("where")
+    return ranks
 
 
 def actors_without_npu() -> list[Any]:
