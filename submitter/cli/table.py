@@ -36,9 +36,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
         table.add_column(say(f"cli.column.{column.name}"), no_wrap=not column.wraps, overflow="fold")
     for row in cells:
         table.add_row(*row)
-    width = max(console.width, _least_width(columns, cells)) if sys.stdout.isatty() else PIPE_WIDTH
+    console.width = max(console.width, _least_width(columns, cells)) if sys.stdout.isatty() else PIPE_WIDTH
     with console.capture() as captured:
-        console.print(table, width=width, crop=False, soft_wrap=False)
+        console.print(table)
     for line in captured.get().splitlines():
         emit(line.rstrip())
 

@@ -25,6 +25,12 @@ arguments:
 SECRET = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 
 
+def _secret_job(folder: Path) -> Path:
+    file = folder / "job.yaml"
+    file.write_text(TINY.replace("FLAG_B: 2", f"K: {SECRET}"))
+    return file
+
+
 @pytest.fixture
 def tiny(tmp_path: Path) -> str:
     (tmp_path / "tiny.yaml").write_text(TINY)
@@ -161,10 +167,7 @@ def test_a_secret_on_the_command_line_is_not_repeated(words: list[str], tiny: st
 
 
 def test_refusal_as_json_holds_the_findings(tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    file.write_text(
-        f"name: t\ncluster: {{nodes: 1, npus_per_node: 2}}\ntrainer: {{module: m}}\narguments: {{}}\nenv: {{K: {SECRET}}}\n"
-    )
+    file = _secret_job(tmp_path)
     result = npurun("submit", str(file), "--json", home=tmp_path)
     assert result.code == 3 and SECRET not in result.out + result.err
     (finding,) = result.error["findings"]
@@ -172,9 +175,6 @@ def test_refusal_as_json_holds_the_findings(tmp_path: Path) -> None:
 
 
 def test_findings_in_chinese(tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    file.write_text(
-        f"name: t\ncluster: {{nodes: 1, npus_per_node: 2}}\ntrainer: {{module: m}}\narguments: {{}}\nenv: {{K: {SECRET}}}\n"
-    )
+    file = _secret_job(tmp_path)
     result = npurun("render", str(file), home=tmp_path, env={"LANG": "zh_CN.UTF-8"})
     assert result.code == 3 and "错误 NR431" in result.err and not english(result.err)
