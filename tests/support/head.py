@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
@@ -20,11 +19,27 @@ from submitter.cluster.auth import Token
 from submitter.cluster.client import RayClient
 from submitter.cluster.errors import RayError
 from submitter.rehearsal.claim import claim
-from submitter.rehearsal.local_cluster import NodeSpec, node_environment, node_options
+from submitter.rehearsal.local_cluster import node_environment
 from tests.support.processes import carrying, command_line, wait_for
 
 START_BOUND_S = 120.0
 MARK = "NPURUN_TEST_HEAD"
+OPTIONS = (
+    "--no-monitor",
+    "--num-cpus=8",
+    "--object-store-memory=100000000",
+    "--min-worker-port=0",
+    "--max-worker-port=0",
+)
+OTHER_PORTS = (
+    "ray-client-server",
+    "node-manager",
+    "object-manager",
+    "dashboard-agent-listen",
+    "dashboard-agent-grpc",
+    "runtime-env-agent",
+    "metrics-export",
+)
 
 
 @dataclass(frozen=True)
@@ -82,15 +97,13 @@ def started_head() -> Iterator[Head]:
     mark, token = uuid.uuid4().hex, uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="nrh", dir="/tmp", ignore_cleanup_errors=True) as temp:
         ip, port, dashboard = held.address(0), held.port(), held.port()
-        options = node_options(NodeSpec(npus=0, cpus=8), ip=ip, temp=Path(temp), port=held.port, labels=False)
-        options.remove("--block")
-        role = ["--head", f"--port={port}", f"--dashboard-port={dashboard}", f"--dashboard-host={ip}", "--no-monitor"]
-        role.append(f"--ray-client-server-port={held.port()}")
+        options = [f"--node-ip-address={ip}", f"--port={port}", f"--dashboard-port={dashboard}", f"--temp-dir={temp}"]
+        options += [f"--dashboard-host={ip}", *(f"--{name}-port={held.port()}" for name in OTHER_PORTS)]
         auth = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token, MARK: mark}
         head = Head(f"http://{ip}:{dashboard}", f"{ip}:{port}", Token(token, "the test"), f"{MARK}={mark}")
         try:
             subprocess.run(
-                [sys.executable, "-m", "ray.scripts.scripts", "start", *role, *options],
+                [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", *OPTIONS, *options],
                 env=node_environment(os.environ, sys.executable, auth),
                 check=True,
                 timeout=START_BOUND_S,
