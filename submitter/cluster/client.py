@@ -37,6 +37,10 @@ SUBMISSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """Ray accepts more, and leaves jobs that stay PENDING for ever behind some of it (slashes, over-long names)."""
 
 
+_OUR_NAMES = {"start_time": "start_ms", "end_time": "end_ms"}
+"""Ray's names of a job's fields, where ours say the unit."""
+
+
 @dataclass(frozen=True)
 class HeadNode:
     node_id: str
@@ -212,19 +216,13 @@ class RayClient:
         return found[key]
 
     def _job_info(self, row: Any) -> JobInfo:
+        import msgspec
+
         try:
-            return JobInfo(
-                submission_id=str(row["submission_id"]),
-                status=str(row["status"]),
-                driver_exit_code=row.get("driver_exit_code"),
-                error_type=row.get("error_type"),
-                message=row.get("message") or "",
-                metadata=row.get("metadata") or {},
-                start_ms=row.get("start_time"),
-                end_ms=row.get("end_time"),
-                driver_node_id=row.get("driver_node_id"),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
+            known = msgspec.convert(row, dict[str, Any])
+            named = {_OUR_NAMES.get(key, key): value for key, value in known.items() if value is not None}
+            return msgspec.convert(named, JobInfo)
+        except msgspec.ValidationError as error:
             raise failure("cluster.not_ray", self.address) from error
 
 
