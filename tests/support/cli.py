@@ -70,7 +70,12 @@ def cold(*arguments: str, home: Path, env: Mapping[str, str] | None = None, **se
 
 
 def environment(home: Path, env: Mapping[str, str] | None = None) -> dict[str, str]:
-    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(main.__file__).parents[2])}
+    kept = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(Path(main.__file__).parents[2]), os.environ.get("PYTHONPATH")])
+        ),
+    }
     return {**kept, "HOME": str(home), "NPURUN_HOME": str(home / "npurun"), **(env or {})}
 
 
