@@ -5,6 +5,7 @@ Run as a process of its own, so that torch and transformers are never in `npurun
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -35,18 +36,19 @@ SHAPE = {
 
 def make(folder: Path, *, python: str = sys.executable) -> None:
     """Write model/, train.parquet and test.parquet into `folder`; raises CalledProcessError or TimeoutExpired."""
+    folder.mkdir(parents=True, exist_ok=True)
     # -I: this file's folder must not be on sys.path, its modules would shadow others.
     subprocess.run(
         [python, "-I", __file__, str(folder)],
         check=True,
         capture_output=True,
         timeout=MAKE_WAIT_S,
+        env={**os.environ, "TMPDIR": str(folder)},  # torch makes a cache folder there as soon as it is imported
         start_new_session=True,
     )
 
 
 def _write(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     tokenizer = _tokenizer()
     tokenizer.save_pretrained(folder / "model")
     _model(tokenizer).save_pretrained(folder / "model")

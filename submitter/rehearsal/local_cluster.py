@@ -182,6 +182,9 @@ class LocalCluster:
             options.append("--include-log-monitor=false")
         command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), "--remove", str(temp), "--"]
         command += [self.python, "-m", "ray.scripts.scripts", "start", *role, *options]
+        scratch = temp / "tmp"
+        scratch.mkdir(parents=True)
+        environment = node_environment(os.environ, self.python, {"TMPDIR": str(scratch), **env, **spec.env})
         with (self.base_dir / f"node{index}.log").open("wb") as log:
             # A session of its own: the terminal's Ctrl-C is ours to handle. If we are interrupted before the append,
             # the Popen object is collected, its pipe closes, and the keeper ends.
@@ -190,7 +193,7 @@ class LocalCluster:
                     command,
                     # A driver without a working_dir runs where its raylet was started, and Hydra writes there.
                     cwd=self.base_dir,
-                    env=node_environment(os.environ, self.python, {**env, **spec.env}),
+                    env=environment,
                     stdin=subprocess.PIPE,
                     stdout=log,
                     stderr=subprocess.STDOUT,

@@ -83,7 +83,7 @@ class Rehearsal:
             assert time.monotonic() < deadline, f"still there: {[_words(process) for process in left]}"
             time.sleep(0.05)
         pattern = "*" if files else "nr*"
-        assert not list(self.temp.glob(pattern))
+        assert [path.name for path in self.temp.glob(pattern)] == []
 
     def _keepers(self) -> int:
         return sum("keeper.py" in _words(process) for process in self.look())
