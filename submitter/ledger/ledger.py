@@ -32,6 +32,7 @@ _COLUMNS = (
     "state",
     "reason",
     "end_record",
+    "last_step",
     "started_ms",
     "ended_ms",
 )
@@ -73,6 +74,7 @@ class Attempt:
     """Ray's last word, once the attempt had ended; else None."""
     reason: str | None = None
     end: dict[str, Any] | None = None
+    last_step: int | None = None
     started_ms: int | None = None
     ended_ms: int | None = None
 
@@ -145,15 +147,16 @@ class Ledger:
         state: str,
         reason: str | None,
         end: Mapping[str, Any] | None,
+        last_step: int | None = None,
         started_ms: int | None,
         ended_ms: int | None,
     ) -> None:
         """What Ray and the driver's last line say; kept, since Ray forgets when its head goes."""
         with self._transaction() as connection:
             connection.execute(
-                "UPDATE attempts SET state = ?, reason = ?, end_record = ?, started_ms = ?, ended_ms = ?"
+                "UPDATE attempts SET state = ?, reason = ?, end_record = ?, last_step = ?, started_ms = ?, ended_ms = ?"
                 " WHERE submission_id = ?",
-                (state, reason, None if end is None else json.dumps(end), started_ms, ended_ms, submission_id),
+                (state, reason, json.dumps(end) if end else None, last_step, started_ms, ended_ms, submission_id),
             )
 
     def run(self, run: str) -> Run | None:

@@ -24,6 +24,7 @@ MIGRATIONS = (
         state TEXT,
         reason TEXT,
         end_record TEXT,
+        last_step INTEGER,
         started_ms INTEGER,
         ended_ms INTEGER,
         UNIQUE (run, attempt)

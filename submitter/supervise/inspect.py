@@ -51,16 +51,13 @@ def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
     """The run's state; times in Unix seconds, null for what is not known. UsageError for a run nobody knows."""
     noted, attempts = ledger.run(check_run(run)), ledger.attempts(run)
     if noted is not None and attempts and all(attempt.state for attempt in attempts):
-        return _document(run, [_recorded(attempt) for attempt in attempts], None, noted.total_steps)
+        return _document(run, [_recorded(attempt) for attempt in attempts], noted.total_steps)
     found = find_run(run, ledger, client)
     rows = [_attempt_row(found, info, ledger) for info in found.jobs]
     known = {row["id"] for row in rows}
     rows += [_recorded(attempt) for attempt in found.attempts if attempt.submission_id not in known]
     rows.sort(key=lambda row: int(row["id"].rpartition("-a")[2]))
-    step, total = _progress(found)
-    if rows and step is not None:
-        rows[-1]["last_step"] = step
-    return _document(run, rows, step, total)
+    return _document(run, rows, _total_steps(found))
 
 
 def newest_attempt(run: str, ledger: Ledger, client: RayClient) -> tuple[RayClient, str]:
@@ -133,25 +130,27 @@ def _foreign_rows(runs: dict[str, Run], address: str, jobs: dict[str, JobInfo]) 
     ]
 
 
-def _document(run: str, rows: list[dict[str, Any]], step: int | None, total: int | None) -> dict[str, Any]:
-    state = rows[-1]["state"] if rows else UNKNOWN
+def _document(run: str, rows: list[dict[str, Any]], total: int | None) -> dict[str, Any]:
+    state, step = (rows[-1]["state"], rows[-1]["last_step"]) if rows else (UNKNOWN, None)
     return {"run": run, "state": state, "step": step, "total_steps": total, "attempts": rows, "next": None}
 
 
 def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
-    row = _row(info.submission_id, info.status, info.start_ms, info.end_ms)
     recorded = next((a for a in found.attempts if a.submission_id == info.submission_id and a.state), None)
     if recorded is not None:
         return _recorded(recorded)
+    tail = _tail(found.client, info)
+    row = _row(info.submission_id, info.status, _last_step(tail), info.start_ms, info.end_ms)
     if not info.ended:
         return {**row, "nodes": _proved_nodes(found.client, info)}
-    end = end_in(_tail(found.client, info).splitlines(), info.submission_id)
+    end = end_in(tail.splitlines(), info.submission_id)
     outcome = outcome_of(info, end)
     ledger.record_end(
         info.submission_id,
         state=info.status,
         reason=outcome.reason,
         end=outcome.end,
+        last_step=row["last_step"],
         started_ms=info.start_ms,
         ended_ms=info.end_ms,
     )
@@ -159,17 +158,20 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
 
 
 def _recorded(attempt: Attempt) -> dict[str, Any]:
-    row = _row(attempt.submission_id, attempt.state or UNKNOWN, attempt.started_ms, attempt.ended_ms)
+    state = attempt.state or UNKNOWN
+    row = _row(attempt.submission_id, state, attempt.last_step, attempt.started_ms, attempt.ended_ms)
     return {**row, "reason": attempt.reason, "nodes": (attempt.end or {}).get("nodes")}
 
 
-def _row(submission_id: str, state: str, started_ms: int | None, ended_ms: int | None) -> dict[str, Any]:
+def _row(
+    submission_id: str, state: str, last_step: int | None, started_ms: int | None, ended_ms: int | None
+) -> dict[str, Any]:
     return {
         "id": submission_id,
         "state": state.lower(),
         "reason": None,
         "first_step": None,
-        "last_step": None,
+        "last_step": last_step,
         "resumed_from": None,
         "nodes": None,
         "started": _seconds(started_ms),
@@ -177,16 +179,17 @@ def _row(submission_id: str, state: str, started_ms: int | None, ended_ms: int |
     }
 
 
-def _progress(found: Found) -> tuple[int | None, int | None]:
-    """Step and total of the newest attempt, as its log's end has them."""
-    total = found.noted.total_steps if found.noted else None
-    if not found.jobs:
-        return None, total
-    tail = _tail(found.client, found.jobs[-1])
-    steps, totals = _STEP.findall(tail), _PROGRESS.findall(tail)
-    if total is None and totals:
-        total = int(totals[-1])
-    return (int(steps[-1]) if steps else None), total
+def _last_step(tail: str) -> int | None:
+    steps = _STEP.findall(tail)
+    return int(steps[-1]) if steps else None
+
+
+def _total_steps(found: Found) -> int | None:
+    """As the job asks, else as the newest attempt's progress bar says."""
+    if found.noted is not None and found.noted.total_steps is not None:
+        return found.noted.total_steps
+    totals = _PROGRESS.findall(_tail(found.client, found.jobs[-1])) if found.jobs else []
+    return int(totals[-1]) if totals else None
 
 
 def _proved_nodes(client: RayClient, info: JobInfo) -> list[str] | None:
