@@ -23,6 +23,8 @@ from submitter.errors import UsageError
 BODY_LIMIT_BYTES = 64 << 20
 """A list of thousands of jobs with their runtime environments stays far below."""
 MAX_REDIRECTS = 3
+USER_AGENT = {"User-Agent": "npurun"}
+"""Ray 2.41.0 and 2.46.0 read this header without asking whether it is there: HTTP 500 if it is not."""
 _CHUNK_BYTES = 64 << 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -73,7 +75,7 @@ class Transport:
             connection.close()
 
     def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token.value}"} if self.token else {}
+        return {**USER_AGENT, **({"Authorization": f"Bearer {self.token.value}"} if self.token else {})}
 
     def tls(self) -> ssl.SSLContext | None:
         return self._context() if self.address.scheme == "https" else None
@@ -109,7 +111,7 @@ class Transport:
         """One request: the answer, and where it redirects to."""
         connection = self._connect(where, timeout_s)
         # A redirect elsewhere never sees the token.
-        allowed = self.headers() if where.origin == self.address.origin else {}
+        allowed = self.headers() if where.origin == self.address.origin else USER_AGENT
         with _Told(str(self.address), timeout_s) as told:
             try:
                 connection.connect()
