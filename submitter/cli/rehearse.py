@@ -61,4 +61,14 @@ class _Submitter:
             rng=random.SystemRandom(),
         )
         tell("cli.submitted", run=submission.run, submission=submission.submission_id, address=address)
-        return ExitCode(follow_to_end(connection, submission.run, submission.submission_id, None))
+        return ExitCode(follow_to_end(connection, submission.run, submission.submission_id, out=_log_line))
+
+
+def _log_line(line: str) -> None:
+    """The line as it is and, after one of verl's hundred metrics, what a person looks for in it."""
+    from submitter.cli.submit import log_line
+    from submitter.rehearsal.results import step_and_reward
+
+    log_line(line)
+    if found := step_and_reward(line):
+        tell("rehearsal.step", step=found[0], reward=f"{found[1]:.3f}")

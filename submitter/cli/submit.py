@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -55,11 +56,20 @@ def tell_submission(submission: Submission, connection: RayClient) -> None:
         tell(f"cli.next.{step}", run=submission.run)
 
 
-def follow_to_end(connection: RayClient, run: str, submission_id: str, document: dict[str, object] | None) -> int:
-    """Streams the log, returns the outcome's exit code. A `document` is printed at the end, the log then on stderr."""
+def follow_to_end(
+    connection: RayClient,
+    run: str,
+    submission_id: str,
+    document: dict[str, object] | None = None,
+    out: Callable[[str], None] | None = None,
+) -> int:
+    """Streams the log to `out`, returns the outcome's exit code.
+
+    A `document` is printed at the end, the log then on stderr; else the log is on stdout.
+    """
     from submitter.supervise.follow import follow
 
-    out = _log_line if document is None else tell_line
+    out = out or (log_line if document is None else tell_line)
     try:
         outcome = follow(connection, submission_id, out=out, tell=tell)
     except OutputLostError as lost:
@@ -83,5 +93,5 @@ def _document(submission: Submission, connection: RayClient) -> dict[str, object
     }
 
 
-def _log_line(line: str) -> None:
+def log_line(line: str) -> None:
     emit(line, at_once=True)

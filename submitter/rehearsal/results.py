@@ -14,6 +14,8 @@ METRICS = "metrics.jsonl"
 """verl's file logger: one line of JSON per step."""
 CHECKPOINTS = "checkpoints"
 REWARD = "critic/rewards/mean"
+_STEP_LINE = re.compile(rf"\bstep:(\d+) - .*\b{REWARD}:(?:np\.\w+\()?([^\s)]+)")
+"""verl's console logger; numpy values are spelled `np.float64(0.5)`."""
 _SHARD = re.compile(r"model_world_size_(\d+)_rank_(\d+)\.pt")
 
 
@@ -34,6 +36,12 @@ def read_results(workdir: Path) -> Results:
     rewards = _rewards(workdir / METRICS)
     step, ranks, size = _checkpoint(workdir / CHECKPOINTS)
     return Results(len(rewards), rewards[0], rewards[-1], step, ranks, size / 2**20)
+
+
+def step_and_reward(line: str) -> tuple[int, float] | None:
+    """Step and mean reward of a log line with verl's metrics, else None."""
+    found = _STEP_LINE.search(line)
+    return (int(found[1]), float(found[2])) if found else None
 
 
 def _rewards(path: Path) -> list[float]:
