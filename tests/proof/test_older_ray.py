@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,19 +25,20 @@ OLDEST = "2.41.0"
 """Also the oldest that verl 0.9.1 allows."""
 NEWEST_WITHOUT_BUNDLE_LABELS = "2.46.0"
 
-WORKING_DIR = Path(__file__).parent.parent / "data/working_dirs/older_ray"
+TRAINER = Path(__file__).parent.parent / "data/packages/light_trainer"
+"""Travels as a package: raylets of an older Ray on one host share a session folder, and each of them puts the
+working_dir there anew, below the feet of who works in it."""
 INSTALL_BOUND_S = 150
 NODES, NPUS = 2, 2
 
 JOB = f"""\
 name: older_ray
 summary: a light trainer on an older Ray
-cluster: {{nodes: {NODES}, npus_per_node: {NPUS}}}
+cluster: {{nodes: {NODES}, npus_per_node: {NPUS}, place_wait_s: 30}}
 env: {{{", ".join(f"{name}: '{value}'" for name, value in SIX_FLAGS.items())}}}
 trainer: {{module: light_trainer, launcher: ray}}
 arguments:
   data: {{data.size: 1}}
-runtime_env: {{working_dir: {WORKING_DIR}}}
 """
 
 
@@ -46,7 +46,7 @@ runtime_env: {{working_dir: {WORKING_DIR}}}
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LocalCluster]:
     """As many nodes as the job wants, and a spare."""
     python = python_with_ray(request.param, request.config.cache.mkdir(f"ray-{request.param}"))
-    specs = [NodeSpec(npus=NPUS, cpus=8)] * (NODES + 1)
+    specs = [NodeSpec(npus=NPUS, cpus=16)] * (NODES + 1)
     with LocalCluster.start(specs, base_dir=tmp_path / "nodes", python=python) as cluster:
         yield cluster
 
@@ -74,7 +74,12 @@ def test_submit_place_prove_train_and_clean_up(cluster: LocalCluster, tmp_path: 
     client = RayClient(cluster.address)
     with closing(Ledger(tmp_path / "home")) as ledger:
         submission = submit(
-            load_job(str(path), environ={}), client, ledger, run=None, tell=lambda *_, **__: None, rng=random.Random()
+            load_job(str(path), environ={}),
+            client,
+            ledger,
+            run=None,
+            tell=lambda *_, **__: None,
+            extra_packages={TRAINER.name: TRAINER},
         )
     submitted = Submitted(cluster, client, submission.submission_id)
     result = submitted.wait_end()

@@ -16,7 +16,8 @@ class Worker:
 
 
 ray.init(logging_level="warning")
-gang = ray.get(ray.get_actor("gang", namespace=f"npurun-{os.environ['NPURUN_ATTEMPT']}").facts.remote())
+actor = ray.get_actor("gang", namespace=f"npurun-{os.environ['NPURUN_ATTEMPT']}")  # held: an older Ray wants it so
+gang = ray.get(actor.facts.remote())
 workers = [
     Worker.options(scheduling_strategy=PlacementGroupSchedulingStrategy(group, bundle)).remote()
     for group in (PlacementGroup(PlacementGroupID(bytes.fromhex(hexed))) for hexed in gang["groups"])
