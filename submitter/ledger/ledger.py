@@ -87,10 +87,13 @@ class Ledger:
         with self._told():
             # Autocommit: each method says where its transaction begins.
             self._connection = sqlite3.connect(self.path, timeout=BUSY_WAIT_S, isolation_level=None)
-            found = migrate(self._connection)
-        if found > VERSION:
-            self._connection.close()
-            raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
+            try:
+                found = migrate(self._connection)
+                if found > VERSION:
+                    raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
+            except BaseException:  # nobody else has the object yet
+                self._connection.close()
+                raise
 
     def close(self) -> None:
         self._connection.close()
@@ -126,10 +129,16 @@ class Ledger:
                 )
         return found
 
-    def withdraw(self, submission_id: str) -> None:
-        """Forgets an intent that surely never reached the cluster, and its run if that was all of it."""
+    def withdraw(self, submission_id: str, intended_ms: int) -> None:
+        """Forgets the intent of that moment, which surely never reached the cluster, and its run if that was all of it.
+
+        An earlier intent of the same attempt stays: it may be another process's, or its POST still in doubt.
+        """
         with self._transaction() as connection:
-            connection.execute("DELETE FROM attempts WHERE submission_id = ? AND posted_ms IS NULL", (submission_id,))
+            connection.execute(
+                "DELETE FROM attempts WHERE submission_id = ? AND intended_ms = ? AND posted_ms IS NULL",
+                (submission_id, intended_ms),
+            )
             connection.execute("DELETE FROM runs WHERE run NOT IN (SELECT run FROM attempts)")
 
     def record_posted(self, submission_id: str, now_ms: int) -> None:
@@ -186,7 +195,7 @@ class Ledger:
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # Ctrl-C too: another process may be waiting for the file
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise

@@ -41,16 +41,18 @@ def migrate(connection: sqlite3.Connection) -> int:
     found = _version(connection)
     if found >= VERSION:
         return found
-    # Two processes that start at once: the second waits here and then finds the work done.
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in range(_version(connection), VERSION):
+        # Two processes that start at once: the second waited above, and finds the work done (perhaps by a newer one).
+        found = _version(connection)
+        for step in range(found, VERSION):
             for statement in filter(str.strip, MIGRATIONS[step].split(";")):
                 connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {max(found, VERSION)}")
         connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
+    except BaseException:  # Ctrl-C too: another process may be waiting for the file
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
     return found
 

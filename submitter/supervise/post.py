@@ -14,6 +14,7 @@ POSTS = 3
 LOOK_AFTER_S = (0.0, 1.0, 2.0, 4.0)
 """A POST whose answer was lost can still be on its way inside Ray: it is looked for this often, then repeated."""
 SPEC_SHOWN = 12
+"""Characters of a spec's hash in an error: enough to tell two apart."""
 
 
 def post(
@@ -50,7 +51,12 @@ def check_same_spec(found: JobInfo, body: Mapping[str, Any], run: str) -> None:
     """UsageError when the job on the cluster does something else than `body`."""
     there, here = found.metadata.get(SPEC_KEY, "-"), str(body["metadata"][SPEC_KEY])
     if there != here:
-        raise UsageError("submit.other_spec", run=run, there=there[:SPEC_SHOWN], here=here[:SPEC_SHOWN])
+        raise other_spec(run, there=there, here=here)
+
+
+def other_spec(run: str, *, there: str, here: str) -> UsageError:
+    """The error for two hashes of specs that should be one."""
+    return UsageError("submit.other_spec", run=run, there=there[:SPEC_SHOWN], here=here[:SPEC_SHOWN])
 
 
 def _look(client: RayClient, submission_id: str, sleep: Callable[[float], None]) -> JobInfo | None:

@@ -21,7 +21,7 @@ from submitter.ledger import Ledger
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
-from submitter.supervise.post import check_same_spec, post
+from submitter.supervise.post import check_same_spec, other_spec, post
 
 Tell = Callable[..., None]
 
@@ -68,17 +68,20 @@ def submit(
     if run is not None:
         adopted = _adopt(name, body, client, ledger)
         if adopted is not None:
+            # A POST that was in doubt has turned out well: should Ray forget the job, the name is spent all the same.
+            ledger.record_posted(adopted.submission_id, _now_ms(clock))
             return adopted
     for package in packages:
         _upload(package, client, tell)
-    _note(job, name, body, client, ledger, clock)
+    noted_ms = _now_ms(clock)
+    _note(job, name, body, client, ledger, noted_ms)
     identity = str(body["submission_id"])
     try:
         known_already = post(client, body, run=name, tell=tell, sleep=sleep)
-    except RayError:
-        ledger.withdraw(identity)  # surely not submitted: the name stays free
+    except (RayError, UsageError):
+        ledger.withdraw(identity, noted_ms)  # this call surely submitted nothing: the name stays free
         raise
-    ledger.record_posted(identity, int(clock() * 1000))
+    ledger.record_posted(identity, _now_ms(clock))
     return Submission(name, FIRST_ATTEMPT, identity, known_already)
 
 
@@ -149,9 +152,7 @@ def _upload(package: Package, client: RayClient, tell: Tell) -> None:
     client.put_package(package)
 
 
-def _note(
-    job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger, clock: Callable[[], float]
-) -> None:
+def _note(job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger, now_ms: int) -> None:
     """The intent, on disk before the POST: a crash after this leads to the same submission, not to a second one."""
     spec = str(body["metadata"][SPEC_KEY])
     noted = ledger.record_intent(
@@ -163,7 +164,11 @@ def _note(
         job=job.name,
         total_steps=total_steps(job),
         body=request_bytes(body),
-        now_ms=int(clock() * 1000),
+        now_ms=now_ms,
     )
     if noted.spec != spec:
-        raise UsageError("submit.other_spec", run=run, there=noted.spec[:12], here=spec[:12])
+        raise other_spec(run, there=noted.spec, here=spec)
+
+
+def _now_ms(clock: Callable[[], float]) -> int:
+    return int(clock() * 1000)

@@ -110,8 +110,10 @@ def test_an_intent_that_was_never_sent_leaves_the_name_free(home: Path) -> None:
     _intend(ledger)
     _intend(ledger, "kept")
     ledger.record_posted("kept-a1", 5)
-    ledger.withdraw("run-a1")
-    ledger.withdraw("kept-a1")
+    ledger.withdraw("run-a1", 1_000)  # not the intent of that moment
+    assert sorted(ledger.runs()) == ["kept", "run"]
+    ledger.withdraw("run-a1", 1_001)
+    ledger.withdraw("kept-a1", 1_001)
     assert list(ledger.runs()) == ["kept"]
 
 

@@ -271,6 +271,21 @@ def test_a_duplicate_of_something_else_is_refused(ray: FakeRay, client: RayClien
     with pytest.raises(UsageError) as caught:
         _submit(client, ledger)
     assert caught.value.text_id == "submit.other_spec" and "ffffffffffff" in str(caught.value)
+    assert list(ledger.runs()) == []  # it is somebody else's
+
+
+def test_a_refusal_withdraws_no_intent_but_its_own(
+    ray: FakeRay, client: RayClient, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first POST is in doubt: it may still arrive, and its intent has to be there then."""
+    monkeypatch.setattr("submitter.supervise.post.LOOK_AFTER_S", (0.0,))
+    ray.fail_next("POST", "/api/jobs/", *[fake_ray.drop] * 3)
+    with pytest.raises(UnreachableError):
+        _submit(client, ledger, run="mine")
+    ray.fail_next("POST", "/api/jobs/", says(401, "Unauthorized"))
+    with pytest.raises(RayError):
+        _submit(client, ledger, run="mine", clock=lambda: 2000.0)
+    assert list(ledger.runs()) == ["mine"]
 
 
 def test_doubt_that_stays_is_told_with_the_way_out(ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
@@ -286,6 +301,11 @@ def test_doubt_that_stays_is_told_with_the_way_out(ray: FakeRay, client: RayClie
     ray._faults.clear()
     assert _submit(client, ledger, run="mine").adopted
     assert list(ray.jobs) == ["mine-a1"]
+    # From now on it is known to have arrived: when Ray forgets it, it is not posted a second time.
+    ray.jobs.clear()
+    with pytest.raises(UsageError) as forgotten:
+        _submit(client, ledger, run="mine")
+    assert forgotten.value.text_id == "submit.run_forgotten" and ray.jobs == {}
 
 
 @pytest.mark.parametrize("fault", [says(401, "Unauthorized"), says(400, "TypeError: unknown field")])
