@@ -193,7 +193,7 @@ def _given(sets: Sequence[str], declared: Mapping[str, Entry]) -> dict[str, str]
     given: dict[str, str] = {}
     for item in sets:
         name, equals, value = item.partition("=")
-        place = Place(key=f"--set {item}")
+        place = _set(name)
         if not equals:
             raise UsageError("job.set_form", place)
         if name not in declared:
@@ -231,11 +231,16 @@ def _value(
     name: str, entry: Entry, scope: Scope, given: Mapping[str, str], environ: Mapping[str, str]
 ) -> tuple[Resolved, Literal["file", "environment", "set"]]:
     if name in given:
-        return Resolved(RawText(given[name]), given[name], Place(key=f"--set {name}={given[name]}")), "set"
+        return Resolved(RawText(given[name]), given[name], _set(name)), "set"
     if text := environ.get(name, ""):
         check_text(text, _environment(name))
         return Resolved(RawText(text), text, _environment(name)), "environment"
     return scope.resolve(entry.node, f"variables.{name}"), "file"
+
+
+def _set(name: str) -> Place:
+    """Without the value: it may be a secret, and places are printed."""
+    return Place(key=f"--set {name}")
 
 
 def _environment(name: str) -> Place:

@@ -345,6 +345,12 @@ class TestGivenValues:
         assert error.text_id == "job.set_undeclared"
         assert "did you mean" in str(error)
 
+    def test_no_value_is_repeated_that_may_be_a_secret(self, tmp_path: Path) -> None:
+        for given in (["WANDB_API_KEY=0123abc"], ["UNUSED=0123abc\0"]):
+            assert "0123abc" not in str(refused(self.JOB, tmp_path, sets=given))
+        made = load_text(self.JOB, tmp_path, sets=["UNUSED=0123abc"])
+        assert str(made.variables["UNUSED"].place) == "--set UNUSED"
+
     def test_the_later_set_wins(self, tmp_path: Path) -> None:
         assert load_text(self.JOB, tmp_path, sets=["NNODES=2", "NNODES=3"]).cluster.nodes == 3
 
@@ -353,7 +359,7 @@ class TestGivenValues:
         by_environment = refused(self.JOB, tmp_path, NNODES=text)
         assert by_environment.text_id == "job.want_integer"
         assert str(by_environment).startswith("environment variable NNODES: cluster.nodes")
-        assert str(refused(self.JOB, tmp_path, sets=[f"NNODES={text}"])).startswith("--set NNODES=")
+        assert str(refused(self.JOB, tmp_path, sets=[f"NNODES={text}"])).startswith("--set NNODES: ")
 
     def test_empty_set_is_an_empty_text(self, tmp_path: Path) -> None:
         assert refused(self.JOB, tmp_path, sets=["NNODES="]).text_id == "job.want_integer"

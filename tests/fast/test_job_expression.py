@@ -129,5 +129,5 @@ def test_an_operand_from_outside_is_blamed_on_its_place(tmp_path: Path) -> None:
     text = HEAD + "variables: {N: 4}\narguments: {data: {a: '${{ N }}'}}\n"
     with pytest.raises(UsageError, match=r"^environment variable N: N is four"):
         load_text(text, tmp_path, environ={"N": "four"})
-    with pytest.raises(UsageError, match=r"^--set N=1\.5: N is 1\.5"):
+    with pytest.raises(UsageError, match=r"^--set N: N is 1\.5"):
         load_text(text, tmp_path, sets=["N=1.5"])
