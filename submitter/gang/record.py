@@ -61,7 +61,7 @@ class End:
 
 def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
     """The end record in `line`, or None when it is another line, broken, or of another attempt."""
-    return _parse(line, END_PREFIX, attempt)
+    return _parse(line, END_PREFIX, attempt, {"reason": str, "exit": int, "nodes": list})
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,15 @@ class NodeProof:
 
 def parse_proof(line: str, attempt: str) -> dict[str, Any] | None:
     """The fields of one node's proof in `line`, or None. One line per node, in the gang's order."""
-    return _parse(line, PROOF_PREFIX, attempt)
+    return _parse(line, PROOF_PREFIX, attempt, {"ip": str})
 
 
 def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True)  # ASCII, and no newline whatever the values hold
 
 
-def _parse(line: str, prefix: str, attempt: str) -> dict[str, Any] | None:
+def _parse(line: str, prefix: str, attempt: str, needed: Mapping[str, type]) -> dict[str, Any] | None:
+    """The log is the trainer's too, which can print anything: whoever reads the `needed` fields may rely on them."""
     if not line.startswith(prefix):
         return None
     try:
@@ -103,4 +104,4 @@ def _parse(line: str, prefix: str, attempt: str) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict) or value.get("attempt") != attempt:
         return None
-    return value
+    return value if all(isinstance(value.get(key), kind) for key, kind in needed.items()) else None

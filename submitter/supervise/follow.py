@@ -11,7 +11,7 @@ from submitter.cluster.errors import RayError
 from submitter.cluster.logs import JobLog
 from submitter.errors import UnreachableError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import END_PREFIX, parse_end
+from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, parse_end
 from submitter.supervise.outcome import Outcome, first_line, outcome_of
 
 __all__ = ["Outcome", "follow"]
@@ -28,6 +28,8 @@ START_TIMEOUT_S = 900.0
 that Ray neither starts nor stops (ray#62766)."""
 AWAY_MAX_S = 24 * 3600.0
 """The cluster may be away for so long; then the following ends, the run's fate unknown."""
+PENDING_MAX_S = 24 * 3600.0
+"""Far above `START_TIMEOUT_S`, which a cluster may have raised: a following that no longer makes sense ends too."""
 FORGOTTEN_LIMIT = 3
 """Polls in a row in which a cluster that answers does not know the job: it was restarted without its memory."""
 
@@ -43,8 +45,8 @@ def follow(
 ) -> Outcome:
     """Streams the log's lines to `out` until the submission has ended; Ctrl-C ends only the following.
 
-    A cluster that cannot be reached is told and waited for. UnreachableError: away for `AWAY_MAX_S`, or it no longer
-    knows the job, or the token is refused.
+    A cluster that cannot be reached is told and waited for. UnreachableError: away for `AWAY_MAX_S`, pending for
+    `PENDING_MAX_S`, or it no longer knows the job, or the token is refused.
     """
     log = JobLog(client, submission_id, tell=tell, clock=clock, sleep=sleep)
     watch = _Watch(client, submission_id, tell, clock)
@@ -119,7 +121,10 @@ class _Watch:
         self._said_at = now
         waited = now - self._changed_at
         text_id = "follow.pending" if waited <= START_TIMEOUT_S else "follow.orphan"
-        self._tell(text_id, submission=self._id, seconds=f"{waited:.0f}", message=first_line(info.message))
+        values = {"submission": self._id, "seconds": f"{waited:.0f}", "message": first_line(info.message)}
+        if waited > PENDING_MAX_S:
+            raise UnreachableError(text_id, **values)
+        self._tell(text_id, **values)
 
     def _away(self, error: RayError) -> None:
         if error.status in (401, 403):
@@ -180,7 +185,7 @@ class _Follower:
 
 
 def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell) -> None:
-    """One line: what ended, why, on which node, with which code."""
+    """What ended, why, on which node, with which code; then what to do about it, if the driver gave a reason."""
     if outcome.exit_code is ExitCode.DONE:
         tell("follow.succeeded", submission=submission_id)
     elif outcome.exit_code is ExitCode.STOPPED:
@@ -191,3 +196,5 @@ def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell) -> None:
         end = outcome.end
         known = {key: "-" if end.get(key) is None else end[key] for key in ("phase", "node", "code")}
         tell("follow.failed", submission=submission_id, reason=outcome.reason, **known)
+        if outcome.reason in EXIT_OF_REASON:  # a newer npurun's driver may know more reasons
+            tell(f"gang.reason.{outcome.reason}", node=known["node"], code=known["code"])

@@ -18,9 +18,6 @@ from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
 from submitter.supervise.outcome import end_in, outcome_of
-from submitter.supervise.stop import stop
-
-__all__ = ["list_runs", "newest_attempt", "status", "stop", "whole_log"]
 
 Tell = Callable[..., None]
 
@@ -140,20 +137,20 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
     if recorded is not None:
         return _recorded(recorded)
     tail = _tail(found.client, info)
-    row = _row(info.submission_id, info.status, _last_step(tail), info.start_ms, info.end_ms)
+    row = _row(info.submission_id, info.status, _last_step(tail or ""), info.start_ms, info.end_ms)
     if not info.ended:
         return {**row, "nodes": _proved_nodes(found.client, info)}
-    end = end_in(tail.splitlines(), info.submission_id)
-    outcome = outcome_of(info, end)
-    ledger.record_end(
-        info.submission_id,
-        state=info.status,
-        reason=outcome.reason,
-        end=outcome.end,
-        last_step=row["last_step"],
-        started_ms=info.start_ms,
-        ended_ms=info.end_ms,
-    )
+    outcome = outcome_of(info, end_in((tail or "").splitlines(), info.submission_id))
+    if tail is not None or outcome.end is not None:  # else the log may be readable, and say more, another time
+        ledger.record_end(
+            info.submission_id,
+            state=info.status,
+            reason=outcome.reason,
+            end=outcome.end,
+            last_step=row["last_step"],
+            started_ms=info.start_ms,
+            ended_ms=info.end_ms,
+        )
     return {**row, "reason": outcome.reason, "nodes": (outcome.end or {}).get("nodes")}
 
 
@@ -188,7 +185,7 @@ def _total_steps(found: Found) -> int | None:
     """As the job asks, else as the newest attempt's progress bar says."""
     if found.noted is not None and found.noted.total_steps is not None:
         return found.noted.total_steps
-    totals = _PROGRESS.findall(_tail(found.client, found.jobs[-1])) if found.jobs else []
+    totals = _PROGRESS.findall(_tail(found.client, found.jobs[-1]) or "") if found.jobs else []
     return int(totals[-1]) if totals else None
 
 
@@ -207,14 +204,14 @@ def _proved_nodes(client: RayClient, info: JobInfo) -> list[str] | None:
     return ips or None
 
 
-def _tail(client: RayClient, info: JobInfo) -> str:
-    """ "" when the log cannot be read: the cluster's word on the state stands without it."""
+def _tail(client: RayClient, info: JobInfo) -> str | None:
+    """None when the log cannot be read: the cluster's word on the state stands without it."""
     if info.driver_node_id is None:
         return ""
     try:
         return client.log_tail(info.submission_id, TAIL_LINES)
     except RayError:
-        return ""
+        return None
 
 
 def _number(text: str | None) -> int:

@@ -102,6 +102,8 @@ def test_every_reason_has_its_exit_code(ray: FakeRay, reason: str) -> None:
     outcome = following.run()
     assert int(outcome.exit_code) == EXIT_OF_REASON[reason]
     assert outcome.reason == reason
+    what_to_do = [f"gang.reason.{reason}"] if reason not in ("succeeded", "stopped") else []
+    assert following.told.ids[1:] == what_to_do
 
 
 def test_the_trainers_own_code_is_told_and_never_the_exit_code(ray: FakeRay) -> None:
@@ -109,7 +111,8 @@ def test_the_trainers_own_code_is_told_and_never_the_exit_code(ray: FakeRay) -> 
     following = Following(ray, {"go": _finish(job, _end("trainer_failed", code=137), "FAILED")})
     outcome = following.run()
     assert outcome.exit_code == 1 and outcome.end is not None and outcome.end["code"] == 137
-    assert following.told[-1][1]["code"] == 137
+    assert following.told.ids == ["follow.failed", "gang.reason.trainer_failed"]
+    assert [values["code"] for _, values in following.told] == [137, 137]
 
 
 def test_a_stop_from_elsewhere_is_stopped_whatever_the_record(ray: FakeRay) -> None:
@@ -228,6 +231,14 @@ def test_pending_is_told_and_named_an_orphan_after_rays_own_limit(ray: FakeRay) 
     waits = [float(str(values["seconds"])) for text_id, values in following.told if text_id == "follow.pending"]
     assert waits[0] >= room.SAY_EVERY_S and waits[-1] <= room.START_TIMEOUT_S
     assert len(waits) >= 25
+
+
+def test_a_submission_that_never_starts_does_not_hold_the_follower_for_ever(ray: FakeRay) -> None:
+    ray.add_job(ID, "PENDING")
+    following = Following(ray)
+    with pytest.raises(UnreachableError) as caught:
+        following.run(sleep=lambda seconds: following.clock.sleep(max(seconds, 1800)))
+    assert caught.value.text_id == "follow.orphan"
 
 
 def test_polling_becomes_sparse_while_nothing_changes(ray: FakeRay) -> None:

@@ -14,9 +14,10 @@ from submitter.errors import RunFailedError, UsageError
 from submitter.gang.record import End, NodeProof
 from submitter.ledger import Ledger
 from submitter.supervise import stop as room
-from submitter.supervise.inspect import list_runs, newest_attempt, status, stop, whole_log
+from submitter.supervise.inspect import list_runs, newest_attempt, status, whole_log
+from submitter.supervise.stop import stop
 from tests.support.clock import HandClock
-from tests.support.fake_ray import FakeRay, drop, hang
+from tests.support.fake_ray import FakeRay, drop, hang, says
 
 EMPTY = {
     "reason": None,
@@ -102,6 +103,15 @@ class TestStatus:
         (kept,) = status("run", ledger, client)["attempts"]
         assert {**kept, "last_step": 3} == attempt
         assert len(ray.requests) == requests  # an ended run needs no cluster
+
+    def test_an_end_whose_log_cannot_be_read_is_not_kept(self, ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
+        _note(ledger, ray.address)
+        end = End("run-a1", "training", "node_lost", nodes=("10.0.0.1",))
+        job = ray.add_job("run-a1", log=end.line().encode() + b"\n")
+        job.end("FAILED", error_type="JOB_ENTRYPOINT_COMMAND_ERROR")
+        ray.fail_next("GET", "/api/v0/logs/file", says(500, "no"))
+        assert status("run", ledger, client)["attempts"][0]["reason"] == "job_entrypoint_command_error"
+        assert status("run", ledger, client)["attempts"][0]["reason"] == "node_lost"
 
     def test_a_run_of_another_machine(self, ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
         ray.add_job("run-a1").end("FAILED")
