@@ -53,6 +53,8 @@ def main(argv: Sequence[str]) -> int:
 
 def guard(command: Sequence[str]) -> int:
     """Exit code of `command`, in both guards."""
+    # A thread that blocks signals may have started this process, and a mask survives exec: no SIGTERM would arrive.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     adopt_orphans()
     outer = os.getpid()
     inner = os.fork()
