@@ -6,16 +6,13 @@ import json
 from typing import Any
 
 from runtime_env.ids import submission_id
+from submitter.gang.host_facts import NOSET
+from submitter.gang.members import ATTEMPT_VARIABLE
 from submitter.gang.plan import PACKAGE
+from submitter.gang.secrets import REFERENCES_VARIABLE
 from submitter.job.model import Job
 
-NOSET_FLAG = "RAY_EXPERIMENTAL_NOSET_ASCEND_RT_VISIBLE_DEVICES"
-"""Keeps Ray from narrowing ASCEND_RT_VISIBLE_DEVICES in workers: verl chooses the device by local rank itself.
-
-Ray 2.53 and later strip it from what workers inherit, unless the submission names entrypoint resources or a label
-selector (ray/dashboard/modules/job/job_supervisor.py, ray#59163): `render` always does.
-"""
-
+NOSET_FLAG = NOSET
 STOP_WAIT_FLAG = "RAY_JOB_STOP_WAIT_TIME_S"
 STOP_WAIT_S = 60
 """Between Ray's SIGTERM and SIGKILL of a stopped job (3 s by default). Has to outlast the driver's own end:
@@ -23,9 +20,9 @@ evidence from every node 3 s, 20 s for the trainer between SIGTERM and SIGKILL, 
 
 PLUGIN_FLAG = "VERL_USE_EXTERNAL_MODULES"
 PLUGIN_MODULE = f"{PACKAGE}.verl_plugin"
-SECRETS_FLAG = "NPURUN_SECRETS"
+SECRETS_FLAG = REFERENCES_VARIABLE
 RUN_FLAG = "NPURUN_RUN"
-ATTEMPT_FLAG = "NPURUN_ATTEMPT"
+ATTEMPT_FLAG = ATTEMPT_VARIABLE
 
 
 def build(job: Job, *, run: str, attempt: int) -> dict[str, Any]:

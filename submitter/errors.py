@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from submitter.exit_codes import ExitCode
@@ -26,6 +26,9 @@ class Place:
         if self.file is None:
             return self.key or ""
         return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def as_json(self) -> dict[str, str | int | None]:
+        return asdict(self)
 
 
 class NpurunError(Exception):

@@ -30,11 +30,10 @@ class Finding:
         return text(f"{self.id}.fix", language, **self._values())
 
     def as_json(self, language: str = "en") -> dict[str, Any]:
-        where = {key: getattr(self.place, key) for key in ("file", "line", "key", "node")}
         return {
             "id": self.id,
             "severity": self.severity,
-            "where": where,
+            "where": self.place.as_json(),
             "value": self.value,
             "limit": self.limit,
             "message": self.message(language),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
-
 from submitter.checks import runtime, secrets, working_dir
 from submitter.checks.finding import Finding
 from submitter.checks.rule import Rule
@@ -19,18 +16,6 @@ def run_checks(job: Job) -> list[Finding]:
     """What all rules find, errors first, else by place and id; UsageError when the job's stack does not exist."""
     findings = [finding for rule in RULES for finding in rule.check(job)]
     return sorted(findings, key=_sort_key)
-
-
-def as_json(
-    job: Job, findings: Iterable[Finding], not_checked: Sequence[tuple[str, str]] = (), language: str = "en"
-) -> dict[str, Any]:
-    """The document of `check --json`; `not_checked` holds (rule id, why)."""
-    return {
-        "job": job.name,
-        "stack": job.stack,
-        "findings": [finding.as_json(language) for finding in findings],
-        "not_checked": [{"id": rule, "why": why} for rule, why in not_checked],
-    }
 
 
 def _sort_key(finding: Finding) -> tuple[int, str, int, str]:

@@ -26,11 +26,6 @@ INTERFACES = frozenset({"HCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_I
 CORE_RANGES = frozenset({"CPU_AFFINITY_CONF"})
 
 
-def check_runtime_env(job: Job) -> list[Finding]:
-    """All findings about the job's runtime environment; UsageError when its stack does not exist."""
-    return [finding for rule in RULES for finding in rule.check(job)]
-
-
 def reserved_flag(job: Job) -> list[Finding]:
     """Source: the driver and its fence recognise an attempt's processes by these names."""
     places = [(flag.name, flag.place) for flag in job.flags] + [(secret.name, secret.place) for secret in job.secrets]

@@ -45,11 +45,6 @@ _SHORT_NUMBER_DIGITS = 9
 """`HF_HUB_DISABLE_IMPLICIT_TOKEN=1` is a switch, `eos_token=151645` an id; no service's token is a short number."""
 
 
-def secret_name(name: str) -> bool:
-    """Whether a variable or key of that name usually holds a secret."""
-    return _kind(name) is not None
-
-
 def holds_secret(name: str, text: str) -> bool:
     """Whether `text`, as the value of `name`, looks like a secret or has one in it."""
     if _SHAPE.search(text) or _is_secret(name, text):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 from submitter.cli.language import choose, say
 from submitter.cli.usage import OneOf, usage_error
 from submitter.cli.wrap import Formatter
+from submitter.job.nearest import nearest
 from submitter.texts import LANGUAGES
 
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ class LazyGroup(_Base, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] in self.lazy or ctx.resilient_parsing or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        nearest = next(iter(get_close_matches(args[0], self.lazy, n=1, cutoff=0.0)), "-")
-        raise usage_error("cli.usage.command", ctx, value=args[0], nearest=nearest)
+        raise usage_error("cli.usage.command", ctx, value=args[0], nearest=nearest(args[0], self.lazy))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)

@@ -95,9 +95,7 @@ def print_json(document: Any) -> None:
 
 
 def report_error(error: NpurunError, as_json: bool, **more: Any) -> ExitCode:
-    where = None
-    if error.place is not None:
-        where = {key: getattr(error.place, key) for key in ("file", "line", "key", "node")}
+    where = error.place.as_json() if error.place else None
     message = say(error.text_id, **error.values) if as_json else error.render(language())
     report(message, where, as_json, **more)
     return error.exit_code

@@ -57,8 +57,8 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None)])
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
-    for step in ("follow", "stop") if found["state"] in _LIVE else ("log",):
-        tell(f"cli.next.{step}", run=run)
+    for what in ("follow", "stop") if found["state"] in _LIVE else ("log",):
+        tell(f"cli.next.{what}", run=run)
 
 
 def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:

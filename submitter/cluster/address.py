@@ -33,13 +33,11 @@ class Address:
         return self.scheme, self.host, self.port
 
 
-def default_address(environ: Mapping[str, str]) -> str:
-    """`RAY_API_SERVER_ADDRESS`, then an http(s) `RAY_ADDRESS`, then 127.0.0.1:8265."""
-    return _from_environment(environ)[0]
-
-
 def address_from(given: str | None, environ: Mapping[str, str]) -> Address:
-    """Of `--address`, else of the environment; raises `UsageError` that names where a bad one came from."""
+    """Of `--address`, else `RAY_API_SERVER_ADDRESS`, an http(s) `RAY_ADDRESS`, or 127.0.0.1:8265.
+
+    UsageError that names where a bad one came from.
+    """
     if given is not None:
         return parse_address(given, Place(key="--address"))
     text, key = _from_environment(environ)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from submitter.cluster.address import Address, address_from, default_address, parse_address
+from submitter.cluster.address import Address, address_from, parse_address
 from submitter.cluster.auth import Token, find_token, tls_context
 from submitter.cluster.errors import RayError, failure
 from submitter.cluster.transport import Answer, Transport
@@ -19,8 +20,6 @@ from submitter.errors import UsageError
 
 if TYPE_CHECKING:
     from submitter.cluster.packages import Package
-
-__all__ = ["HeadNode", "JobInfo", "RayClient", "default_address", "from_environment"]
 
 CALL_TIMEOUT_S = 10.0
 """A healthy dashboard answers within 25 ms; one whose GCS died hangs for a minute (Ray 2.60)."""
@@ -35,7 +34,6 @@ _STATE_API_AWAY = frozenset({404, 429})
 TERMINAL = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 SUBMISSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """Ray accepts more, and leaves jobs that stay PENDING for ever behind some of it (slashes, over-long names)."""
-
 
 _OUR_NAMES = {"start_time": "start_ms", "end_time": "end_ms"}
 """Ray's names of a job's fields, where ours say the unit."""
@@ -95,9 +93,10 @@ class RayClient:
         return str(self.transport.address)
 
     def at(self, address: str) -> RayClient:
-        """The same user at another cluster's address."""
-        other = RayClient(address, token=self.transport.token, timeout_s=self.timeout_s)
-        other.transport = Transport(other.transport.address, self.transport.token, self._context)
+        """The same user at another cluster's address, which is one of the ledger's."""
+        other = copy.copy(self)
+        other.explicit = False
+        other.transport = Transport(parse_address(address), self.transport.token, self._context)
         return other
 
     def version(self) -> str:

@@ -9,6 +9,7 @@ import socket
 import ssl
 
 from submitter.errors import UnreachableError
+from submitter.texts import clipped
 
 CAUSE_LIMIT_CHARS = 300
 """Of Ray's own message in an error text: Ray answers with whole tracebacks."""
@@ -79,7 +80,7 @@ def cause(body: bytes, secret: str | None = None) -> str:
         text = text.replace(secret, "***")
     lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
     last = lines[-1] if lines else ""
-    return last if len(last) <= CAUSE_LIMIT_CHARS else last[: CAUSE_LIMIT_CHARS - 1] + "…"
+    return clipped(last, CAUSE_LIMIT_CHARS)
 
 
 def is_duplicate(error: RayError) -> bool:

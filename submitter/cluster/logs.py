@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator
 from submitter.cluster.client import RayClient
 from submitter.cluster.errors import RayError
 from submitter.cluster.stream import LogStream
-
-Tell = Callable[..., None]
+from submitter.texts import Tell
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 15.0
@@ -256,19 +255,6 @@ class JobLog:
         if rest:
             self._partial.append(rest)
         return whole
-
-
-def follow_log(
-    client: RayClient, submission_id: str, *, stop: Callable[[], bool], tell: Tell, wait_s: float = 1.0
-) -> Iterator[str]:
-    """The log's lines from its beginning, as they come, until `stop()`; then the rest."""
-    log = JobLog(client, submission_id, tell=tell)
-    try:
-        while not stop():
-            yield from log.read(wait_s)
-        yield from log.finish()
-    finally:
-        log.close()
 
 
 def as_ray_reads(chunks: Iterator[bytes], *, final: bool = True) -> Iterator[str]:

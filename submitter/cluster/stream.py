@@ -36,7 +36,7 @@ class LogStream:
             self.close()
             cause = TimeoutError() if isinstance(error, asyncio.TimeoutError) else error
             raise of_exception(cause, str(transport.address), sent=True, timeout_s=timeout_s) from error
-        except BaseException:
+        except BaseException:  # Ctrl-C too: nobody else has the object yet
             self.close()
             raise
 

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from .driver import Driver
+from .members import ATTEMPT_VARIABLE
 from .plan import Plan
-
-ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
 
 
 def main() -> None:

@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import Any
 
 VISIBLE_DEVICES = "ASCEND_RT_VISIBLE_DEVICES"
+NOSET = f"RAY_EXPERIMENTAL_NOSET_{VISIBLE_DEVICES}"
+"""Without it Ray narrows each worker to its own device, and verl, which chooses by local rank, opens the wrong one.
+
+Ray 2.53 and later strip it from what workers inherit, unless the submission names entrypoint resources or a label
+selector (ray/dashboard/modules/job/job_supervisor.py, ray#59163): the submission always does.
+"""
+
 KIB_PER_GIB = 1024 * 1024
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
+"""Environment variable that every process of an attempt has: its submission id."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 

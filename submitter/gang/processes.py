@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .members import ATTEMPT_VARIABLE
+
 PROC = Path("/proc")
 
 
@@ -26,7 +28,7 @@ class Process:
 
 def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
     """All of them on this host that this user may see, by pid."""
-    wanted = f"NPURUN_ATTEMPT={attempt}".encode()
+    wanted = f"{ATTEMPT_VARIABLE}={attempt}".encode()
     found = (_read(folder, wanted) for folder in proc.iterdir() if folder.name.isdigit())
     return sorted((process for process in found if process), key=lambda process: process.pid)
 

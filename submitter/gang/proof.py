@@ -9,17 +9,13 @@ from typing import Any
 
 from . import secrets
 from .ended import Ended, Stop
-from .host_facts import VISIBLE_DEVICES
+from .host_facts import NOSET, VISIBLE_DEVICES
 from .members import Gang
 from .node_worker import worker_facts
 from .plan import Plan
 from .record import NodeProof
 from .reserve import bundles
 from .say import WIDTH, clean, say, shorten, table
-
-NOSET = "RAY_EXPERIMENTAL_NOSET_ASCEND_RT_VISIBLE_DEVICES"
-"""Without it Ray narrows each worker to its own device, and verl's ranks cannot see their neighbours. Ray 2.60 strips
-it from what workers inherit unless the submission names a label selector or resources."""
 
 PROOF_WAIT_S = 300.0
 """Cold worker processes on a loaded host, and a pip environment that has to be built, take minutes."""

@@ -12,7 +12,7 @@ from .compat import pinned_group, supports_bundle_labels
 from .ended import Ended, Stop
 from .members import Gang, Member
 from .nodes import read_holders, read_nodes
-from .placement import Choice, Need, NodeFacts, choose, could_fit, need_of, rows, summary
+from .placement import CPUS_PER_NPU, Choice, Need, NodeFacts, choose, could_fit, need_of, rows, summary
 from .plan import Plan
 from .say import say
 
@@ -48,8 +48,8 @@ def reserve(plan: Plan, attempt: str, stop: Stop) -> Gang:
 def bundles(plan: Plan) -> list[dict[str, float]]:
     """One node's bundles in the launcher's shape."""
     if plan.launcher == "ray":
-        return [{"NPU": 1, "CPU": 3} for _ in range(plan.npus_per_node)]
-    return [{"NPU": plan.npus_per_node, "CPU": plan.npus_per_node}]
+        return [{"NPU": 1, "CPU": CPUS_PER_NPU["ray"]} for _ in range(plan.npus_per_node)]
+    return [{"NPU": plan.npus_per_node, "CPU": plan.npus_per_node * CPUS_PER_NPU["torchrun"]}]
 
 
 class _Waiting:
@@ -97,7 +97,7 @@ def _try(
         for index, node in enumerate(chosen):
             groups.append(_group(node, plan, f"{name}-n{index}"))
         late = _late_ones(groups, stop)
-    except BaseException:
+    except BaseException:  # a stop too: a half reservation would hold others up
         give_back(groups)
         raise
     if not late:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from .ended import Ended, Stop
 from .heartbeat import FIRST_LIMIT_S
-from .launcher import LaunchResult, Running
+from .launcher import Launch, LaunchResult, Running
 from .members import Gang
 from .plan import Plan
 from .say import say
@@ -48,14 +48,11 @@ def train(plan: Plan, gang: Gang, stop: Stop) -> LaunchResult:
 
 
 def _launch(plan: Plan, gang: Gang) -> Running:
-    launcher = import_module(f"{__package__}.launch_{plan.launcher}")
+    launch: Launch = import_module(f"{__package__}.launch_{plan.launcher}").launch
     try:
-        running: Running = launcher.launch(plan, gang)
-    except Ended:
-        raise
+        return launch(plan, gang)
     except Exception as error:  # by contract: whatever keeps the trainer from starting
         raise Ended("launch_failed", evidence=(f"{type(error).__name__}: {error}",)) from error
-    return running
 
 
 def _follow(running: Running, watch: Watch, stop: Stop) -> LaunchResult:

@@ -17,9 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from . import secrets
+from .members import ATTEMPT_VARIABLE
 from .pinning import Pinning, sees_gang_only
-
-ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
 
 # Function of verl/single_controller/ray/base.py → the name that its body has to use for the handover to work.
 # The same in 0.7.1, 0.8.0, 0.9.0 and 0.9.1.

@@ -102,7 +102,7 @@ def runtime_env(top: Section, folder: str) -> RuntimeEnvSpec:
     """`folder`: the job file's, to which a relative working_dir belongs."""
     section = top.section("runtime_env", ("working_dir", "excludes", "pip"))
     working_dir = section.get("working_dir", read_text) or None
-    if working_dir is not None and "://" not in working_dir:  # a remote archive is Ray's to fetch
+    if working_dir is not None and "://" not in working_dir:  # a URL is refused later, as it was written
         working_dir = os.path.abspath(os.path.join(folder, working_dir))  # noqa: PTH100, PTH118  # keeps symlinks
     return RuntimeEnvSpec(working_dir, section.texts("excludes"), section.texts("pip"))
 

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from submitter.errors import Place
-from submitter.ledger.home import LedgerError, default_home, prepare_home
+from submitter.ledger.home import LedgerError, prepare_home
 from submitter.ledger.schema import VERSION, migrate
-
-__all__ = ["Attempt", "Ledger", "LedgerError", "Run", "default_home"]
 
 BUSY_WAIT_S = 10.0
 """Another process holds the file for milliseconds; NFS locks can take seconds."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from runtime_env.ids import check_run, submission_id
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.errors import UsageError
+from submitter.job.nearest import nearest
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import RUN_KEY
 
@@ -60,4 +60,4 @@ def _nearest(run: str, ledger: Ledger, client: RayClient) -> str:
     names = set(ledger.runs())
     with suppress(RayError):  # a hint only
         names |= {info.metadata[RUN_KEY] for info in client.jobs() if RUN_KEY in info.metadata}
-    return next(iter(get_close_matches(run, sorted(names), n=1, cutoff=0.0)), "-")
+    return nearest(run, sorted(names))

@@ -13,10 +13,9 @@ from submitter.errors import UnreachableError
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, parse_end
 from submitter.supervise.outcome import Outcome, first_line, outcome_of
+from submitter.texts import Tell
 
 __all__ = ["Outcome", "follow"]
-
-Tell = Callable[..., None]
 
 POLL_FIRST_S = 1.0
 POLL_MAX_S = 5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,8 +18,7 @@ from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
 from submitter.supervise.outcome import end_in, outcome_of
-
-Tell = Callable[..., None]
+from submitter.texts import Tell
 
 TAIL_LINES = 200
 """verl prints one line a step, and between two of them seldom more than this."""

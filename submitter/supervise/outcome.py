@@ -10,6 +10,7 @@ from submitter.cluster.client import JobInfo
 from submitter.cluster.errors import CAUSE_LIMIT_CHARS
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import parse_end
+from submitter.texts import clipped
 
 
 @dataclass(frozen=True)
@@ -54,5 +55,4 @@ def end_in(lines: Iterable[str], submission_id: str) -> dict[str, Any] | None:
 
 
 def first_line(text: str) -> str:
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= CAUSE_LIMIT_CHARS else line[: CAUSE_LIMIT_CHARS - 1] + "…"
+    return clipped(next((line.strip() for line in text.splitlines() if line.strip()), ""), CAUSE_LIMIT_CHARS)

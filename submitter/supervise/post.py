@@ -9,6 +9,7 @@ from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError, is_duplicate
 from submitter.errors import UnreachableError, UsageError
 from submitter.render.request import SPEC_KEY, request_bytes
+from submitter.texts import Tell
 
 POSTS = 3
 LOOK_AFTER_S = (0.0, 1.0, 2.0, 4.0)
@@ -22,7 +23,7 @@ def post(
     body: Mapping[str, Any],
     *,
     run: str,
-    tell: Callable[..., None],
+    tell: Tell,
     sleep: Callable[[float], None],
 ) -> bool:
     """Submits `body`; True when the cluster turns out to have it already, with the same spec.

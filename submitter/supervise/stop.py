@@ -11,6 +11,7 @@ from submitter.cluster.errors import RayError
 from submitter.errors import RunFailedError, UsageError
 from submitter.ledger import Ledger
 from submitter.supervise.find import find_run
+from submitter.texts import Tell
 
 POLL_S = 1.0
 ASK_EVERY_S = 5.0
@@ -27,7 +28,7 @@ def stop(
     ledger: Ledger,
     client: RayClient,
     *,
-    tell: Callable[..., None],
+    tell: Tell,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
@@ -53,7 +54,7 @@ class _Stopping:
         client: RayClient,
         run: str,
         info: JobInfo,
-        tell: Callable[..., None],
+        tell: Tell,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:

@@ -22,8 +22,7 @@ from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
 from submitter.supervise.post import check_same_spec, other_spec, post
-
-Tell = Callable[..., None]
+from submitter.texts import Tell
 
 SUFFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 SUFFIX_CHARACTERS = 8

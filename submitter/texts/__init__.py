@@ -6,16 +6,18 @@ the table readable; `TABLE` is their union, and a test proves that both language
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 LANGUAGES = ("en", "zh")
+
+Tell = Callable[..., None]
+"""How rooms report progress: `tell("text.id", name=value)`. Only the command line has words and a terminal."""
 
 VALUE_LIMIT_CHARS = 4000
 """Of one value in a text: a list of paths or of nodes fits, a pasted file does not flood the terminal."""
 
 _ROOMS = (
-    "common",
     "job",
     "arguments",
     "runtime_env",
@@ -47,9 +49,9 @@ def text(text_id: str, language: str = "en", /, **values: object) -> str:
     return template.format(**{name: clipped(one_line(value)) for name, value in values.items()})
 
 
-def clipped(value: str) -> str:
-    """At most `VALUE_LIMIT_CHARS` of it."""
-    return value if len(value) <= VALUE_LIMIT_CHARS else f"{value[: VALUE_LIMIT_CHARS - 1]}…"
+def clipped(value: str, limit: int = VALUE_LIMIT_CHARS) -> str:
+    """At most `limit` characters of it."""
+    return value if len(value) <= limit else f"{value[: limit - 1]}…"
 
 
 def one_line(value: object) -> str:

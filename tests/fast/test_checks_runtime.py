@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from submitter.checks.registry import run_checks
-from submitter.checks.runtime import INTERFACES, OWN_IP, RANKS, check_runtime_env
+from submitter.checks.runtime import INTERFACES, OWN_IP, RANKS
 from submitter.job.load import load_job
 from submitter.job.model import Job
 from tests.support.builders import FILE, job
 
 
 def found(made: Job) -> list[tuple[str, str]]:
-    return [(finding.id, finding.severity) for finding in check_runtime_env(made)]
+    return [(finding.id, finding.severity) for finding in run_checks(made)]
 
 
 CASES = [
@@ -33,7 +33,7 @@ CASES = [
 def test_each_flag_has_its_finding_at_its_line(name: str, value: str, rule: str, severity: str) -> None:
     made = job(flags={"FINE": "1", name: value})
     assert found(made) == [(rule, severity)]
-    (finding,) = check_runtime_env(made)
+    (finding,) = run_checks(made)
     assert (finding.place.file, finding.place.line) == (FILE, 2)
     assert name in finding.message()
     assert finding.fix()
@@ -65,7 +65,7 @@ def test_a_secret_may_not_have_a_reserved_name_either() -> None:
 
 def test_a_value_pasted_into_the_wrong_flag_is_not_shown() -> None:
     secret = "hf_" + "Ab3" * 10
-    (finding, *_) = check_runtime_env(job(flags={"RANK": secret}))
+    (finding, *_) = run_checks(job(flags={"RANK": secret}))
     assert secret not in str(finding.as_json()) + finding.message("zh")
     assert finding.value == "***"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from submitter.cluster.address import address_from, default_address, parse_address
+from submitter.cluster.address import address_from, parse_address
 from submitter.errors import UsageError
 
 
@@ -58,12 +58,16 @@ def test_a_password_is_never_shown(given: str) -> None:
     assert "s3cret" not in str(caught.value) + repr(caught.value.values)
 
 
+def _default(environ: dict[str, str]) -> str:
+    return str(address_from(None, environ))
+
+
 def test_the_environment_in_its_order() -> None:
     both = {"RAY_API_SERVER_ADDRESS": "http://api:1", "RAY_ADDRESS": "http://other:2"}
-    assert default_address(both) == "http://api:1"
-    assert default_address({"RAY_ADDRESS": "https://other:2"}) == "https://other:2"
+    assert _default(both) == "http://api:1"
+    assert _default({"RAY_ADDRESS": "https://other:2"}) == "https://other:2"
     # The GCS address that Ray itself exports in a job, and an empty variable, are no dashboard.
-    assert default_address({"RAY_ADDRESS": "10.0.0.1:6379", "RAY_API_SERVER_ADDRESS": ""}) == "http://127.0.0.1:8265"
+    assert _default({"RAY_ADDRESS": "10.0.0.1:6379", "RAY_API_SERVER_ADDRESS": ""}) == "http://127.0.0.1:8265"
     assert str(address_from("h:1", both)) == "http://h:1"
 
 
