@@ -1,4 +1,4 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of the trainer's arguments: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "arguments.key": (

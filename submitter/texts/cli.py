@@ -89,20 +89,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.option.address": (
         "Ray's dashboard address; else RAY_API_SERVER_ADDRESS, an http RAY_ADDRESS, http://127.0.0.1:8265",
-        "Ray dashboard 地址；缺省依次取 RAY_API_SERVER_ADDRESS、http 形式的 RAY_ADDRESS、http://127.0.0.1:8265",
+        "Ray dashboard 地址；默认依次取 RAY_API_SERVER_ADDRESS、http 形式的 RAY_ADDRESS、http://127.0.0.1:8265",
     ),
     "cli.option.ca": ("CA bundle for an https address", "https 地址使用的 CA 证书文件"),
     "cli.option.json": ("One JSON document on stdout", "在标准输出打印一个 JSON 文档"),
     "cli.option.as": (
         "argv (the default), env, request, command or bash",
-        "显示的形式：argv（缺省）、env、request、command 或 bash",
+        "显示的形式：argv（默认）、env、request、command 或 bash",
     ),
     "cli.option.run": (
         "Name of the run (a-z, 0-9, -; at most 57 characters); a live run of that name is adopted",
         "运行名（a-z、0-9、-，至多 57 个字符）；同名且仍在运行的会被接管",
     ),
     "cli.option.render_run": ("Name of the run in the request", "请求中的运行名"),
-    "cli.option.attempt": ("Number of the attempt in the request; 1 by default", "请求中的尝试序号，缺省为 1"),
+    "cli.option.attempt": ("Number of the attempt in the request; 1 by default", "请求中的尝试序号，默认为 1"),
     "cli.option.output": (
         "Write the package that travels with the request into this folder (for request and command)",
         "把随请求发送的包写入该目录（用于 request 和 command）",
@@ -138,7 +138,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "cannot write into the folder {folder}: {reason}",
         "无法写入目录 {folder}：{reason}",
     ),
-    "cli.no_runs": ("no runs known; submit one: npurun submit JOB", "没有已知的运行；提交一个：npurun submit JOB"),
+    "cli.no_runs": ("no runs known; submit one: npurun submit JOB", "还没有任何运行；提交一个：npurun submit JOB"),
     "cli.no_log": (
         "{submission} has no log yet: npurun status {run}",
         "{submission} 还没有日志：npurun status {run}",
@@ -171,7 +171,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.no_address.request": (
         "no --address given: {placeholder} stands for the head node's id, and {run} for the run's name",
-        "未指定 --address：{placeholder} 代表头节点 id，{run} 代表运行名",
+        "未指定 --address：{placeholder} 代表头节点 ID，{run} 代表运行名",
     ),
     "cli.no_address.command": (
         "no --address given: the line finds the cluster by RAY_API_SERVER_ADDRESS, and names the run {run}",
@@ -183,8 +183,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.package_written": ("package written to {folder}", "包已写入 {folder}"),
     "cli.recovery_not_yet": (
-        "recovery: is not acted on yet: if an attempt fails, submit again yourself",
-        "recovery: 尚未生效：若运行失败，请自行重新提交",
+        "the recovery: section has no effect yet: if an attempt fails, submit the job again yourself",
+        "recovery: 一节尚未生效：若运行失败，请自行重新提交",
     ),
     "cli.submitted": ("run {run} submitted as {submission} to {address}", "运行 {run} 已提交：{submission}，{address}"),
     "cli.adopted": (

@@ -32,7 +32,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cluster.submission_id": (
         "'{value}' is no submission id: a-z, 0-9 and -, at most 63 characters",
-        "'{value}' 不是合法的提交 id：只能用 a-z、0-9 和 -，至多 63 个字符",
+        "'{value}' 不是合法的提交 ID：只能用 a-z、0-9 和 -，至多 63 个字符",
     ),
     "cluster.name_not_resolved": (
         "{address}: the host name cannot be resolved ({reason}): check --address; proxies of the environment are "

@@ -1,10 +1,10 @@
-"""Texts of this room: id -> (English, Chinese). `gang.reason.<reason>`: why an attempt ended (gang/record.py)."""
+"""Texts of the gang: id -> (English, Chinese). `gang.reason.<reason>`: why an attempt ended (gang/record.py)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "gang.reason.succeeded": ("training finished", "训练完成"),
     "gang.reason.trainer_failed": (
         "the trainer failed with exit code {code}: its own message is in the log above; correct it and submit again",
-        "训练程序失败，退出码 {code}：具体信息见上方日志；修正后重新提交",
+        "训练器失败，退出码 {code}：具体信息见上方日志；修正后重新提交",
     ),
     "gang.reason.not_placed": (
         "the gang could not be placed in time: the node table says what each node lacks; free these nodes, "
@@ -22,25 +22,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         "节点 {node} 无法读取密钥：请在该节点上放置相应文件或变量",
     ),
     "gang.reason.node_unfit": (
-        "node {node} could not start or run a worker: the evidence says why; repair it or leave it out",
-        "节点 {node} 无法启动或运行工作进程：原因见证据；请修复或排除该节点",
+        "node {node} could not start or run a worker: the end record in the log says why; repair it or leave it out",
+        "节点 {node} 无法启动或运行 worker：原因见日志中的结束记录；请修复或排除该节点",
     ),
     "gang.reason.node_frozen": (
-        "node {node} stopped answering for 10 s and was given up: look at its kernel log and devices, restart Ray "
-        "on it or leave it out",
+        "node {node} did not answer for 10 s and was given up: look at its kernel log and devices, restart Ray "
+        "on it, or leave it out",
         "节点 {node} 超过 10 秒无响应，已放弃：请检查其内核日志与设备，重启该节点的 Ray 或排除该节点",
     ),
     "gang.reason.node_lost": (
-        "node {node} was lost: its Ray processes are gone; restart Ray on it or leave it out",
+        "node {node} was lost: its Ray processes are gone; restart Ray on it, or leave it out",
         "节点 {node} 丢失：其 Ray 进程已消失；请重启该节点的 Ray 或排除该节点",
     ),
     "gang.reason.launch_failed": (
-        "the trainer could not be started: the evidence says why",
-        "训练程序无法启动：原因见证据",
+        "the trainer could not be started: the end record in the log says why",
+        "训练器无法启动：原因见日志中的结束记录",
     ),
     "gang.reason.driver_error": (
         "npurun's driver failed: a bug, please report it with the log",
-        "npurun 的驱动程序出错：这是程序缺陷，请附上日志报告",
+        "npurun 的 driver 出错：这是 npurun 的缺陷，请附上日志报告",
     ),
     "gang.reason.stopped": ("stopped as asked", "已按要求停止"),
 }

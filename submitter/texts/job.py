@@ -1,4 +1,4 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of job files: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "job.not_found": (
@@ -82,7 +82,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "job.want_stack": (
         "{key} is {value}; it wants the name of a stack, such as cann-9.0.0",
-        "{key} 为 {value}；应为版本栈的名称，例如 cann-9.0.0",
+        "{key} 为 {value}；应为版本集（stack）的名称，例如 cann-9.0.0",
     ),
     "job.want_module": (
         "{key} is {value}; it wants a Python module, such as verl.trainer.main_ppo",
@@ -106,7 +106,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "job.flag_null": (
         'the flag {name} has no value; write "" for an empty one',
-        '标志 {name} 没有值；若为空值请写 ""',
+        '环境变量 {name} 没有值；若为空值请写 ""',
     ),
     "job.secret_form": (
         "the secret {name} wants exactly one of `file:` (a path on the nodes) and `env:` (a variable there)",
@@ -118,7 +118,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "job.group_name": (
         "{name} is no name of a group; use letters, digits, _ and -, at most 48",
-        "{name} 不是合法的组名；请使用字母、数字、_ 和 -，最多 48 个字符",
+        "{name} 不是合法的参数组名；请使用字母、数字、_ 和 -，最多 48 个字符",
     ),
     "job.text_form": (
         "{{$text: …}} stands alone and holds one text; put it in quotes",

@@ -1,9 +1,9 @@
-"""Texts of this room: id -> (English, Chinese)."""
+"""Texts of rehearsals: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "rehearsal.starting": (
         "starting {nodes} Ray nodes on this machine; dashboard {address}",
-        "正在本机启动 {nodes} 个 Ray 节点；控制面板 {address}",
+        "正在本机启动 {nodes} 个 Ray 节点；dashboard：{address}",
     ),
     "rehearsal.waiting": (
         "waiting for Ray nodes: {missing}",
@@ -127,7 +127,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rehearsal.not_proved": (
         "not proved by a rehearsal: HCCL, vLLM-Ascend, Megatron, device memory and binding, a real network, your model "
         "and data",
-        "演练不能证明：HCCL、vLLM-Ascend、Megatron、设备内存与绑定、真实网络，以及您的模型和数据",
+        "演练不能证明：HCCL、vLLM-Ascend、Megatron、设备内存与绑定、真实网络，以及作业自己的模型和数据",
     ),
     "rehearsal.no_metrics": (
         "the run ended well, but its steps were not recorded ({reason}); this is no rehearsal passed",

@@ -3,7 +3,7 @@
 TEXTS: dict[str, tuple[str, str]] = {
     "stack.unknown": (
         "there is no stack {name}; the nearest is {nearest} (known: {known})",
-        "没有名为 {name} 的 stack；最接近的是 {nearest}（已知：{known}）",
+        "没有名为 {name} 的版本集（stack）；最接近的是 {nearest}（已知：{known}）",
     ),
     "run.bad_name": (
         "{run} cannot name a run: lower-case letters, digits and '-', a letter or digit first",
@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "run.bad_attempt": (
         "attempts count from 1, not {attempt}",
-        "尝试次数从 1 开始，不能是 {attempt}",
+        "尝试序号从 1 开始，不能是 {attempt}",
     ),
     "run.long_id": (
         "the submission id {name} has {length} characters, at most {limit}: choose a shorter run name with --run",
@@ -126,7 +126,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} 既在 secrets 中，又是 env 中的变量",
     ),
     "NR432.fix": ("Keep it under secrets only", "只保留 secrets 中的那一个"),
-    "NR441": ("the working_dir {value} is no folder", "working_dir {value} 不是一个目录"),
+    "NR441": ("the working_dir {value} is not a folder", "working_dir {value} 不是一个目录"),
     "NR441.fix": (
         "Name an existing folder on this machine, or leave runtime_env.working_dir out",
         "请填写本机上存在的目录，或去掉 runtime_env.working_dir",

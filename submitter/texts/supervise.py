@@ -2,8 +2,8 @@
 
 TEXTS: dict[str, tuple[str, str]] = {
     "run.unknown": (
-        "no run {run}, neither in this machine's ledger nor on {address}; the nearest name is {nearest}",
-        "没有运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
+        "there is no run {run}, neither in the ledger here nor on {address}; the nearest name is {nearest}",
+        "找不到运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
     ),
     "run.not_on_cluster": (
         "run {run} is in the ledger but {address} does not know it: it was never submitted, or the cluster was "
@@ -48,9 +48,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "请重新提交。Ray 的说明：{message}",
     ),
     "follow.away": (
-        "the cluster cannot be reached for {seconds} s; the run (last seen: {state}) is not affected by that; "
-        "trying on: {error}",
-        "集群已 {seconds} 秒无法访问；运行（最后状态：{state}）不受影响；继续重试：{error}",
+        "no answer from the cluster for {seconds} s; this does not affect the run (last seen: {state}), and npurun "
+        "keeps trying: {error}",
+        "集群已 {seconds} 秒无法访问；运行（最后状态：{state}）不受影响；npurun 会继续重试：{error}",
     ),
     "follow.back": (
         "{address} answers again after {seconds} s",
@@ -62,12 +62,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{address} 上已没有 {submission}：Ray 已重启并丢失作业记录；运行结果未知",
     ),
     "follow.gave_up": (
-        "the cluster could not be reached for {hours} hours: the following of {submission} ends, its outcome is not "
+        "the cluster could not be reached for {hours} hours: {submission} is no longer followed, its outcome is not "
         "known ({error})",
         "集群已 {hours} 小时无法访问：停止跟踪 {submission}，结果未知（{error}）",
     ),
     "follow.interrupted": (
-        "the following ended, the run goes on. Follow: npurun logs {run} -f    stop: npurun stop {run}",
+        "no longer following; the run goes on. Follow: npurun logs {run} -f    Stop: npurun stop {run}",
         "已停止跟踪，运行仍在继续。继续跟踪：npurun logs {run} -f    停止：npurun stop {run}",
     ),
     "follow.succeeded": ("{submission} succeeded", "{submission} 成功"),
@@ -77,12 +77,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} 失败：{reason}（阶段 {phase}，节点 {node}，训练器退出码 {code}）",
     ),
     "follow.failed_by_ray": (
-        "{submission} failed without a last word of its driver: {reason}: {message}",
+        "{submission} failed, and its driver left no end record: {reason}: {message}",
         "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",
     ),
     "list.away": (
-        "what runs do there is not known: {error}",
-        "无法得知该集群上运行的状态：{error}",
+        "the state of the runs there is not known: {error}",
+        "无法得知该集群上各运行的状态：{error}",
     ),
     "stop.ended_before": ("run {run} had ended already: {state}", "运行 {run} 此前已结束：{state}"),
     "stop.ended": ("run {run} has ended: {state}", "运行 {run} 已结束：{state}"),
@@ -91,12 +91,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "运行 {run} 处于等待状态，Ray 无法停止等待中的作业：等它启动后再停止，至多 {seconds} 秒",
     ),
     "stop.waiting": (
-        "run {run} is {state}, waiting for its end since {seconds} s",
-        "运行 {run} 状态为 {state}，已等待结束 {seconds} 秒",
+        "run {run} is {state}; waited {seconds} s for its end",
+        "运行 {run} 状态为 {state}，已等待其结束 {seconds} 秒",
     ),
     "stop.away": (
-        "the cluster cannot be reached while run {run} is being stopped, since {seconds} s: {error}",
-        "停止运行 {run} 时集群无法访问，已 {seconds} 秒：{error}",
+        "no answer from the cluster for {seconds} s while run {run} is being stopped: {error}",
+        "正在停止运行 {run}，但集群已 {seconds} 秒无法访问：{error}",
     ),
     "stop.not_in_time": (
         "run {run} did not stop within {seconds} s: look at it in Ray's dashboard, and try again",

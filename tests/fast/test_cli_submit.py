@@ -157,7 +157,7 @@ def test_recovery_is_said_to_wait(tiny: str, ray: FakeRay, tmp_path: Path) -> No
     words = ["submit", tiny, "--detach", "--address", ray.address]
     assert "recovery:" not in npurun(*words, home=tmp_path).err
     Path(tiny).write_text(TINY + "recovery: {max_attempts: 2}\n")
-    assert "recovery: is not acted on yet" in npurun(*words, home=tmp_path).err
+    assert "the recovery: section has no effect yet" in npurun(*words, home=tmp_path).err
 
 
 def test_warnings_are_told_and_do_not_refuse(tiny: str, ray: FakeRay, tmp_path: Path) -> None:

@@ -1,14 +1,75 @@
-"""Both languages say the same, and nothing that a user reads can break a line."""
+"""Both languages say the same, the code and the table know the same ids, and nothing read by people breaks a line."""
 
+from __future__ import annotations
+
+import ast
+import re
 import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from submitter.texts import TABLE, text
 
+ROOT = Path(__file__).parents[2]
+CODE = [
+    path
+    for folder in ("submitter", "runtime_env", "jobs")
+    for path in (ROOT / folder).rglob("*.py")
+    if "texts" not in path.relative_to(ROOT).parts
+]
+
+# Functions whose first argument is a text id -> the values that they add to those of the call.
+TELLERS: dict[str, set[str]] = {
+    **{name: set() for name in ("UsageError", "NotPlacedError", "RunFailedError", "UnreachableError", "LedgerError")},
+    **{name: set() for name in ("tell", "_tell", "say", "text", "usage_error")},
+    "failure": {"address"},
+    "_say": {"run", "seconds"},
+}
+
 
 def _placeholders(template: str) -> set[str]:
     return {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
+
+
+@cache
+def _nodes() -> list[tuple[Path, ast.AST]]:
+    return [(path, node) for path in CODE for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+def _calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """(place, function, call) of each call with a literal as its first argument; the gang says plain English."""
+    for path, node in _nodes():
+        if (
+            "gang" not in path.parts
+            and isinstance(node, ast.Call)
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+            if name in TELLERS and isinstance(node.args[0].value, str):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", name, node
+
+
+def _words() -> set[str]:
+    """Every literal of the code, and every word of its YAML files."""
+    literals = {node.value for _, node in _nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    yaml = (ROOT / "submitter" / "rehearsal" / "overlay.yaml").read_text(encoding="utf-8")
+    return literals | set(re.findall(r"\w+", yaml)) | {word for one in literals for word in re.findall(r"\w+", one)}
+
+
+def _patterns() -> list[re.Pattern[str]]:
+    """Of the ids that are put together: `cli.column.{name}`."""
+    found = []
+    for _, node in _nodes():
+        if isinstance(node, ast.JoinedStr):
+            pieces = [str(part.value) if isinstance(part, ast.Constant) else None for part in node.values]
+            fixed = "".join(piece or "" for piece in pieces)
+            if re.fullmatch(r"[a-z_.]+", fixed) and "." in fixed and re.search(r"[a-z]", fixed):
+                found.append("".join(r"([\w]+)" if piece is None else re.escape(piece) for piece in pieces))
+    return [re.compile(pattern) for pattern in found]
 
 
 @pytest.mark.parametrize("text_id", sorted(TABLE))
@@ -19,7 +80,39 @@ def test_languages_use_the_same_placeholders(text_id: str) -> None:
     assert "\n" not in english + chinese
 
 
+def test_every_text_that_is_told_exists_and_gets_its_values() -> None:
+    calls = list(_calls())
+    assert len(calls) > 150
+    for place, function, call in calls:
+        assert isinstance(call.args[0], ast.Constant)
+        text_id = str(call.args[0].value)
+        assert text_id in TABLE, place
+        given = {keyword.arg for keyword in call.keywords}
+        if None not in given:  # no **values
+            assert _placeholders(TABLE[text_id][0]) <= given | TELLERS[function], place
+
+
+def test_every_text_is_used() -> None:
+    words, patterns = _words(), _patterns()
+    unused = [
+        text_id
+        for text_id in TABLE
+        if text_id not in words
+        and not any((match := one.fullmatch(text_id)) and words.issuperset(match.groups()) for one in patterns)
+    ]
+    assert unused == []
+
+
 def test_values_cannot_break_the_line_or_move_the_cursor() -> None:
     shown = text("cli.next.follow", run="a\nb\x1b[2J'; rm")
     assert "\n" not in shown and "\x1b" not in shown
     assert "\\n" in shown
+
+
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff] ?[,;:!?]|[\u4e00-\u9fff]\((?!\w+\))")
+
+
+def test_chinese_has_full_width_punctuation() -> None:
+    """But for the reasons behind a rehearsal's changes, which stand in a column of code."""
+    told = {text_id: chinese for text_id, (_, chinese) in TABLE.items() if not text_id.startswith("rehearsal.because.")}
+    assert {text_id: chinese for text_id, chinese in told.items() if HALF_WIDTH.search(chinese)} == {}
