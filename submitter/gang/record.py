@@ -100,7 +100,7 @@ def _parse(line: str, prefix: str, attempt: str, needed: Mapping[str, type]) -> 
         return None
     try:
         value = json.loads(line[len(prefix) :])
-    except ValueError:
+    except (ValueError, RecursionError):  # RecursionError: nested deeper than Python follows
         return None
     if not isinstance(value, dict) or value.get("attempt") != attempt:
         return None

@@ -51,6 +51,7 @@ def test_what_is_no_end_record_of_this_attempt_is_none() -> None:
         assert parse_end(line, "run-a1") is None
     for broken in ({}, {"reason": "stopped", "exit": [], "nodes": []}, {"reason": 1, "exit": 0, "nodes": []}):
         assert parse_end(END_PREFIX + json.dumps({"attempt": "run-a1", **broken}), "run-a1") is None
+    assert parse_end(END_PREFIX + "[" * 200_000, "run-a1") is None
     assert parse_proof(f'{PROOF_PREFIX}{{"attempt": "run-a1"}}', "run-a1") is None
     assert parse_end(good, "run-a2") is None
     assert parse_end(f"{good}\n", "run-a1") is not None
