@@ -86,7 +86,7 @@ class Transport:
             raise self.refusal(answer)
         try:
             return json.loads(answer.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # RecursionError: nested deeper than Python follows
             raise failure("cluster.not_json", str(self.address), in_doubt=True) from error
 
     def refusal(self, answer: Answer) -> RayError:

@@ -45,6 +45,7 @@ def _error(call: Callable[[], object]) -> RayError:
     [
         (fake_ray.hang, "cluster.no_answer", True),
         (fake_ray.html, "cluster.not_json", True),
+        (says(200, "[" * 200_000, "application/json"), "cluster.not_json", True),
         (fake_ray.truncated, "cluster.truncated", True),
         (fake_ray.drop, "cluster.dropped", True),
         (says(401, "Unauthorized"), "cluster.token_wanted", False),
