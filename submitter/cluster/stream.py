@@ -26,6 +26,8 @@ class LogStream:
     def __init__(self, transport: Transport, submission_id: str, *, timeout_s: float) -> None:
         """Connects; raises `RayError`."""
         self._loop = asyncio.new_event_loop()
+        # Ctrl-C inside a task ends up here as well; asyncio would print its traceback besides.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
         self._session: ClientSession | None = None
         self._pending: asyncio.Task[Any] | None = None
         try:

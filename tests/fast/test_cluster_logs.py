@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from submitter.cluster import logs
 from submitter.cluster.client import RayClient
 from submitter.cluster.errors import failure
 from submitter.cluster.logs import Cursor, JobLog, as_ray_reads
+from submitter.cluster.stream import LogStream
 from tests.support.clock import HandClock, SkippingClock
 from tests.support.fake_ray import FakeRay, drop, says
 
@@ -316,6 +318,19 @@ def test_a_refused_token_does_not_become_another_way_of_reading(ray: FakeRay) ->
     assert lines == ["one"]
     assert "cluster.log_unstreamable" not in told
     log.close()
+
+
+def test_ctrl_c_while_it_connects_prints_nothing(ray: FakeRay, caplog: pytest.LogCaptureFixture) -> None:
+    async def interrupted(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    class Interrupted(LogStream):
+        _connect = interrupted  # type: ignore[assignment]
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupted(RayClient(ray.address).transport, "a-a1", timeout_s=5)
+    gc.collect()  # asyncio complains of a task's lost error when the task is collected
+    assert not caplog.records
 
 
 def _nothing(_text_id: str, /, **_values: object) -> None:
