@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from submitter.cli.language import choose, say
+from submitter.cli.output import emit
 from submitter.cli.usage import OneOf, usage_error
 from submitter.cli.wrap import Formatter
 from submitter.job.nearest import nearest
@@ -155,6 +156,14 @@ class LazyGroup(_Base, click.Group):
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
+def show_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        emit(f"npurun {version('npurun')}", at_once=True)
+        ctx.exit()
+
+
 def _shared_options() -> list[click.Parameter]:
     lang = Option(
         ["--lang"],
@@ -178,5 +187,5 @@ def _shared_options() -> list[click.Parameter]:
 
 def _show_help(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        click.echo(ctx.get_help())
+        emit(ctx.get_help(), at_once=True)
         ctx.exit()

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import click
 
-from submitter.cli.commands import LazyGroup, Option
+from submitter.cli.commands import LazyGroup, show_version
 from submitter.cli.language import choose_from, language, say
-from submitter.cli.output import OutputLostError, finish, prepare_streams, report, report_error, silence
+from submitter.cli.options import option
+from submitter.cli.output import OutputLostError, emit, finish, prepare_streams, report, report_error, silence
 from submitter.cli.prepare import ChecksRefuseError
 from submitter.cli.usage import explain
 from submitter.errors import NpurunError
@@ -32,11 +33,11 @@ COMPLETE_VARIABLE = "_NPURUN_COMPLETE"
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, help="cli.help", invoke_without_command=True)
-@click.version_option(package_name="npurun", message="%(prog)s %(version)s", cls=Option, help="cli.option.version")
+@option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version, help="cli.option.version")
 @click.pass_context
 def npurun(context: click.Context) -> None:
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        emit(context.get_help())
 
 
 def run(argv: Sequence[str] | None = None) -> None:

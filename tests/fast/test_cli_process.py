@@ -91,7 +91,9 @@ def test_errors_with_a_closed_stderr_keep_their_code(tmp_path: Path) -> None:
     assert shell("npurun status nobody --json --address http://127.0.0.1:1 >/dev/full", tmp_path).returncode == 4
 
 
-@pytest.mark.parametrize("words", ["jobs", f"render {MAIN_JOB}", f"render {MAIN_JOB} --as request", "jobs --json"])
+@pytest.mark.parametrize(
+    "words", ["jobs", f"render {MAIN_JOB}", f"render {MAIN_JOB} --as request", "jobs --json", "", "--help", "--version"]
+)
 def test_a_full_disk_is_told(words: str, tmp_path: Path) -> None:
     done = shell(f"npurun {words} >/dev/full", tmp_path)
     assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("npurun: cannot write to stdout")
