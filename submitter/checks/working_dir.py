@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
@@ -47,7 +49,10 @@ class _EnoughError(Exception):
 
 
 def measure(folder: Path, excludes: Iterable[str]) -> Measure:
-    """What Ray would pack of `folder`, by its own ignore rules. OSError when something cannot be read."""
+    """What Ray would pack of `folder`, by its own ignore rules.
+
+    OSError: something cannot be read. ValueError, IndexError: Ray does not understand an ignore file or pattern.
+    """
     from ray._private.runtime_env.packaging import _dir_travel, _get_excludes
 
     found = Measure()
@@ -55,6 +60,8 @@ def measure(folder: Path, excludes: Iterable[str]) -> Measure:
     def visit(path: Path) -> None:
         if path.is_file():
             found.add(str(path.relative_to(folder)), path.stat().st_size)
+        elif path.exists():
+            _check_kind(path)
         if found.total > MAX_WORKING_DIR_BYTES and found.files >= FILES_MEASURED:
             raise _EnoughError
 
@@ -105,10 +112,20 @@ def working_dir_size(job: Job) -> list[Finding]:
     except OSError as error:
         values: dict[str, object] = {"path": error.filename or folder, "why": error.strerror or error}
         return [Finding("NR443", "error", _place(job), value=folder, values=values)]
+    except (ValueError, IndexError) as error:  # IndexError: pathspec's, for a pattern without a name in it
+        why = str(error) if isinstance(error, ValueError) else 'a pattern is empty, such as "!" alone'
+        return [Finding("NR444", "error", _place(job), value=folder, values={"why": why})]
     return [] if found.total <= MAX_WORKING_DIR_BYTES else [_too_large(job, folder, found)]
 
 
 RULES = (Rule("NR441", working_dir_missing), Rule("NR442", working_dir_size))
+
+
+def _check_kind(path: Path) -> None:
+    """Ray opens whatever is no folder: a pipe without a writer for ever, /dev/zero without an end."""
+    mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "a pipe or a device, not a file", str(path))
 
 
 def _too_large(job: Job, folder: str, found: Measure) -> Finding:

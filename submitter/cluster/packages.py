@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import logging
 import os
 import tempfile
 import zipfile
@@ -113,6 +114,8 @@ def _packed_by_ray(folder: Path, excludes: list[str]) -> Package:
     from ray._private.runtime_env.packaging import create_package, get_uri_for_directory
 
     gitignore = respects_gitignore()
+    # It takes no logger, and would print a line for each ignore file.
+    logging.getLogger(get_uri_for_directory.__module__).disabled = True
     uri: str = get_uri_for_directory(str(folder), gitignore, excludes=excludes)
     name = uri.removeprefix(_URI_PREFIX)
     with tempfile.TemporaryDirectory() as scratch:

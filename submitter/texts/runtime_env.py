@@ -148,4 +148,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Make it readable, or name it in runtime_env.excludes",
         "请使其可读，或将其写入 runtime_env.excludes",
     ),
+    "NR444": (
+        "what is to be left out of the working_dir {value} cannot be understood: {why}",
+        "无法理解 working_dir {value} 的排除规则：{why}",
+    ),
+    "NR444.fix": (
+        "Correct runtime_env.excludes and the folder's .gitignore and .rayignore files: UTF-8 text, a pattern a line",
+        "请修正 runtime_env.excludes 以及该目录的 .gitignore 和 .rayignore：UTF-8 文本，每行一个模式",
+    ),
 }

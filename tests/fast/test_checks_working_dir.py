@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,30 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
     (finding,) = found(tmp_path)
     assert finding.id == "NR443"
     assert "/x/secret: Permission denied" in finding.message()
+
+
+def test_a_pipe_is_refused_before_anybody_waits_for_it(tmp_path: Path) -> None:
+    (tmp_path / "code.py").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (finding,) = found(tmp_path)
+    assert finding.id == "NR443" and str(tmp_path / "pipe") in finding.message()
+    assert found(tmp_path, "pipe") == []
+
+
+def test_a_device_is_refused_and_a_dangling_link_is_not(tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert found(tmp_path) == []
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    assert [finding.id for finding in found(tmp_path)] == ["NR443"]
+
+
+@pytest.mark.parametrize("ignored", [b"\xff*.bin\n", b"!\n"])
+def test_an_ignore_file_that_ray_cannot_read_is_told(tmp_path: Path, ignored: bytes) -> None:
+    (tmp_path / ".gitignore").write_bytes(ignored)
+    (finding,) = found(tmp_path)
+    assert (finding.id, finding.severity) == ("NR444", "error")
+    assert ".gitignore" in finding.fix() and "\n" not in finding.message()
+
+
+def test_excludes_that_ray_cannot_read_are_told(tmp_path: Path) -> None:
+    assert [finding.id for finding in found(tmp_path, "!")] == ["NR444"]
