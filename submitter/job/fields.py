@@ -161,4 +161,7 @@ def _wrong(wanted: str, resolved: Resolved, key: str) -> UsageError:
 def _shape(node: Node) -> str:
     if isinstance(node, Mapping):
         return "{…}"
-    return node.text if isinstance(node, Scalar) else "[…]"
+    if isinstance(node, SequenceNode):
+        return "[…]"
+    name, equals, _ = node.text.partition("=")
+    return f"{name}=…" if equals else node.text  # `WANDB_API_KEY=…` under env: the value may be a secret

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Literal, cast
 
 from submitter.errors import UsageError
+from submitter.job.document import Scalar
 from submitter.job.fields import (
     Section,
     integer,
@@ -152,12 +154,26 @@ def _flag(section: Section, name: str) -> Flag:
 
 def _secret(secrets: Section, name: str) -> Secret:
     _check_env_name(secrets, name)
+    if isinstance(secrets.entries[name].node, Scalar):  # most likely the secret itself: it is not repeated
+        raise UsageError("job.secret_form", secrets.at(name), name=name)
     section = secrets.section(name, ("file", "env"))
     if len(section.entries) != 1:
         raise UsageError("job.secret_form", secrets.at(name), name=name)
     if "file" in section.entries:
-        return Secret(name, "file", section.need("file", _read_absolute), secrets.at(name))
-    return Secret(name, "env", section.need("env", _read_env_name), secrets.at(name))
+        return Secret(name, "file", section.need("file", _unseen(_read_absolute)), secrets.at(name))
+    return Secret(name, "env", section.need("env", _unseen(_read_env_name)), secrets.at(name))
+
+
+def _unseen(read: Callable[[Resolved, str], str]) -> Callable[[Resolved, str], str]:
+    """`read`, whose errors do not repeat the value: it may be the secret itself, written in place of a reference."""
+
+    def unseen(resolved: Resolved, key: str) -> str:
+        try:
+            return read(resolved, key)
+        except UsageError as error:
+            raise UsageError(error.text_id, error.place, key=key, value="…") from None
+
+    return unseen
 
 
 def _check_env_name(section: Section, name: str) -> None:

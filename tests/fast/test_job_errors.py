@@ -115,9 +115,9 @@ _TYPES: list[tuple[str, str, int, str]] = [
     ("arguments: {}\nsecrets: {K: {}}\n", "job.secret_form", 5, "exactly one"),
     ("arguments: {}\nsecrets: {K: {file: /a, env: B}}\n", "job.secret_form", 5, "exactly one"),
     ("arguments: {}\nsecrets: {K: {value: x}}\n", "job.unknown_key", 5, "file"),
-    ("arguments: {}\nsecrets: {K: hunter2}\n", "job.want_mapping", 5, "secrets.K"),
-    ("arguments: {}\nsecrets: {K: {file: relative}}\n", "job.want_absolute_path", 5, "relative"),
-    ("arguments: {}\nsecrets: {K: {env: A B}}\n", "job.want_env_name", 5, "A B"),
+    ("arguments: {}\nsecrets: {K: hunter2}\n", "job.secret_form", 5, "secret K"),
+    ("arguments: {}\nsecrets: {K: {file: relative}}\n", "job.want_absolute_path", 5, "secrets.K.file"),
+    ("arguments: {}\nsecrets: {K: {env: A B}}\n", "job.want_env_name", 5, "secrets.K.env"),
     ("arguments: {}\nsecrets: {K L: {env: A}}\n", "job.env_name", 5, "K L"),
 ]
 
@@ -344,6 +344,18 @@ class TestGivenValues:
         error = refused(self.JOB, tmp_path, sets=[f"{name}=8"])
         assert error.text_id == "job.set_undeclared"
         assert "did you mean" in str(error)
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "secrets: {WANDB_API_KEY: 0123abc}",
+            "secrets: {WANDB_API_KEY: {file: 0123abc}}",
+            "secrets: {WANDB_API_KEY: {env: 0123abc}}",
+            "env:\n  WANDB_API_KEY=0123abc",
+        ],
+    )
+    def test_a_secret_in_the_wrong_place_of_the_file_is_not_repeated(self, tmp_path: Path, line: str) -> None:
+        assert "0123abc" not in str(refused(self.JOB + line, tmp_path))
 
     def test_no_value_is_repeated_that_may_be_a_secret(self, tmp_path: Path) -> None:
         for given in (["WANDB_API_KEY=0123abc"], ["UNUSED=0123abc\0"]):
