@@ -32,11 +32,12 @@ _SHAPE = re.compile(
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"  # JSON web token
     r")(?![A-Za-z0-9_-])"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|(?<![A-Za-z0-9_])(?i:bearer)\s+[A-Za-z0-9._~+/\-]{16,}"  # an HTTP header, whatever it is called
     r"|(?<=://)[^/\s:@'\"]*:(?!\$)[^/\s@'\"]+(?=@)"  # user:password of a URL
 )
 
 _PAIR = re.compile(
-    r"""(?P<name>[A-Za-z0-9_.\-]+)["']?\s*[:=]\s*(?P<value>"[^"]*"|'[^']*'|[^,"'{}\[\]\s]+)""",
+    r"""(?P<name>[A-Za-z0-9_.\-]+)["']?\s*[:=][\s\[]*(?P<value>"[^"]*"|'[^']*'|[^,"'{}\[\]\s]+)""",
 )
 """`NAME: value` or `NAME=value` inside a dict, a list or a command line."""
 

@@ -22,7 +22,7 @@ def secret_value(job: Job) -> list[Finding]:
     is no browser (ray/dashboard/runtime_env_redaction.py).
     """
     return [
-        Finding("NR431", "error", _masked(place), value=MASK, values={"name": redacted(name)})
+        Finding("NR431", "error", _masked(place), value=MASK, values={"name": redacted(name or place.key or "")})
         for name, text, place in _texts(job)
         if holds_secret(name, text)
     ]

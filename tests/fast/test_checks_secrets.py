@@ -68,6 +68,8 @@ def test_a_flag_with_a_literal_secret_is_refused_and_never_shown(name: str, valu
         {"extra": [f"+a={{password: '{WANDB}'}}"]},
         {"variables": {"WANDB_API_KEY": WANDB}},
         {"extra": [f"+a.headers={{Authorization: 'Bearer {WANDB}'}}"]},
+        {"groups": {"x": {"+a.text": f"Bearer {WANDB}"}}},
+        {"groups": {"x": {"+a.clients": {"api-key": [WANDB, WANDB]}}}},
         {"labels": {"api-key": WANDB}},
         {"pip": [f"--extra-index-url=https://me:{WANDB}@host/simple"]},
     ],
@@ -88,7 +90,8 @@ def test_the_same_in_arguments_variables_labels_and_requirements(changes: dict[s
     ],
 )
 def test_a_key_pasted_where_no_value_belongs(changes: dict[str, Any]) -> None:
-    assert refused(job(**changes), HUGGING_FACE)
+    for finding in refused(job(**changes), HUGGING_FACE) or pytest.fail("it was let through"):
+        assert "the value of  " not in finding.message()
 
 
 @pytest.mark.parametrize(
