@@ -26,7 +26,7 @@ from tests.support.values import HOSTILE, argument_texts, dict_keys, plain, same
 
 PARSER = OverridesParser.create()
 # Hydra needs 10 to 100 ms to compose and to parse a few overrides; each example composes many.
-THOROUGH = settings(max_examples=40, deadline=None)
+THOROUGH = settings(max_examples=25)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +70,7 @@ class TestWhatIsComposedIsWhatWasWritten:
         ("prefix", "kind"),
         [("", OverrideType.CHANGE), ("+", OverrideType.ADD), ("++", OverrideType.FORCE_ADD), ("~", OverrideType.DEL)],
     )
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(value=values)
     def test_prefixes(self, prefix: str, kind: OverrideType, value: Value) -> None:
         assume("${" not in repr(value))  # only composition removes OmegaConf's escape
@@ -132,7 +132,7 @@ class TestCanonicalText:
 class TestGrammar:
     """The patterns of `hydra_grammar` are Hydra's own."""
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200)
     @given(st.text("ab1.$@/+~-_ =\n", max_size=9))
     @example("~a")
     @example("a/b@c.d")
@@ -152,7 +152,7 @@ class TestGrammar:
         else:  # an empty key, or one whose own "=" begins the value
             assert KEY.fullmatch(key) is None
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200)
     @given(st.text("01_.eE+-naifNul", min_size=1, max_size=7))
     @example("null")
     @example("TRUE")
@@ -161,7 +161,7 @@ class TestGrammar:
     def test_reserved_words(self, text: str) -> None:
         assert is_reserved(text) == (not isinstance(parsed(f"k={text}").value(), str))
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(dict_keys)
     def test_dict_keys(self, key: str) -> None:
         assert parsed(f"k={{{dict_key_text(key)}:1}}").value() == {key: 1}
@@ -178,7 +178,7 @@ _NUMBER_TEXTS = st.one_of(
 
 
 class TestNumbers:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200)
     @given(_NUMBER_TEXTS)
     def test_yaml_and_hydra_read_the_same_or_the_number_is_refused(self, text: str) -> None:
         kind = plain_kind(text)

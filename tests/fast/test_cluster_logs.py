@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from submitter.cluster import logs
@@ -129,7 +129,6 @@ GOOD = st.lists(st.sampled_from(LINES), max_size=12).map(lambda lines: "\n".join
 SCRIPT = st.lists(st.integers(0, 1000), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
 @given(data=GOOD, script=SCRIPT)
 def test_any_cut_gives_the_files_lines(data: bytes, script: list[int]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -140,7 +139,6 @@ def test_any_cut_gives_the_files_lines(data: bytes, script: list[int]) -> None:
         assert lines == _expected(data)
 
 
-@settings(deadline=None)
 @given(before=GOOD, after=GOOD, bad=st.sampled_from([b"\xff", b"\xce\xd2", b"\xe4\xb8"]), script=SCRIPT)
 def test_bytes_that_end_rays_stream_do_not_end_the_log(
     before: bytes, after: bytes, bad: bytes, script: list[int]

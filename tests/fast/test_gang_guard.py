@@ -177,7 +177,7 @@ def test_output_and_arguments_are_passed_on_unchanged(mark: str) -> None:
 def test_the_command_gets_no_input_and_ordinary_signals(mark: str) -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # as a thread of a Ray worker may
     try:
-        held = Held(["sh", "-c", "cat; grep -E 'Sig(Blk|Ign)' /proc/$$/status"], mark)
+        held = Held(["grep", "-hE", "Sig(Blk|Ign)", "-", "/proc/self/status"], mark)  # reads its input first
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     assert held.outer.stdout

@@ -81,6 +81,8 @@ class Watch:
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TERM_WAIT_S", "KILL_WAIT_S", "STOP_WAIT_S"):
         monkeypatch.setattr(training, name, 0.05)
+    monkeypatch.setattr(training, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(training, "AFTERMATH_S", 0.2)
 
 
 def follow(trainer: Trainer, watch: Watch, stop: Stop | None = None) -> LaunchResult:

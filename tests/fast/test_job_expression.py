@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from submitter.arguments.assemble import arguments
@@ -54,7 +54,6 @@ _EXPRESSIONS = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_EXPRESSIONS)
 def test_is_what_python_computes(text: str) -> None:
     try:
@@ -67,7 +66,6 @@ def test_is_what_python_computes(text: str) -> None:
         assert value(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text("0123456789AB_+-*/%() .eE'\"[]", max_size=40))
 def test_anything_else_is_one_error(text: str) -> None:
     try:

@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200)))
 def test_any_bytes(folder: Path, text: str | bytes) -> None:
     if isinstance(text, str):
@@ -55,14 +55,14 @@ def test_any_bytes(folder: Path, text: str | bytes) -> None:
     assert isinstance(outcome(text, folder), UsageError)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), max_size=30))
 def test_any_pieces_of_yaml(folder: Path, pieces: list[str]) -> None:
     outcome("".join(pieces), folder)
     outcome(f"name: t\narguments:\n  data:\n    a: {''.join(pieces)}", folder)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_the_shipped_job_damaged(folder: Path, data: st.DataObject) -> None:
     text = SHIPPED
@@ -73,7 +73,7 @@ def test_the_shipped_job_damaged(folder: Path, data: st.DataObject) -> None:
     outcome(text, folder)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.permutations(range(len(LINES))), st.integers(1, len(LINES)))
 def test_the_shipped_job_shuffled(folder: Path, order: list[int], count: int) -> None:
     outcome("".join(LINES[index] for index in order[:count]), folder)
@@ -100,7 +100,7 @@ _TREES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.dictionaries(_KEYS, _TREES, max_size=10), st.sampled_from(HOSTILE))
 def test_any_tree_of_known_keys(folder: Path, tree: dict[str, object], text: str) -> None:
     sound = {

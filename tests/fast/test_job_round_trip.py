@@ -70,7 +70,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     data=st.lists(values, max_size=4),
     env=st.lists(st.one_of(st.integers(), texts), max_size=2),

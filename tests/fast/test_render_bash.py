@@ -121,7 +121,7 @@ def test_it_reads_as_one_argument_a_line() -> None:
 _TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(_TEXTS, max_size=5), trailing=st.lists(_TEXTS.filter(bool), max_size=3))
 def test_any_text_arrives_as_it_is(tmp_path: Path, values: list[str], trailing: list[str]) -> None:
     made = job(groups={"x": {f"k{number}": raw(value) for number, value in enumerate(values)}}, extra=trailing)

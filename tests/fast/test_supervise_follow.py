@@ -209,7 +209,8 @@ def test_a_token_that_is_refused_ends_the_following(ray: FakeRay) -> None:
     assert caught.value.status == 401
 
 
-def test_a_cluster_that_lost_its_jobs(ray: FakeRay) -> None:
+def test_a_cluster_that_lost_its_jobs(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "POLL_FIRST_S", 0.05)
     ray.add_job(ID, log=b"go\n")
     following = Following(ray, {"go": ray.jobs.clear})
     with pytest.raises(UnreachableError) as caught:
