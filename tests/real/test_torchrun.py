@@ -61,6 +61,7 @@ def test_the_first_failing_ranks_code_and_output_count(cluster5: LocalCluster) -
     assert "rank 5 gives up with 7" in result.end["evidence"]
     assert "rank 5 gives up with 7" in result.lines
     assert not [line for line in result.lines if "SignalException" in line], str(result)
+    assert "-m gloo_program FAILED" in result.lines  # torchrun's own report
     wait_nothing_left(submitted)
 
 
