@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from .plan import Plan
 from .say import clean
+from .selector import matches
 
 ACCELERATOR_LABEL = "ray.io/accelerator-type"
 
@@ -137,7 +138,7 @@ def _problems(node: NodeFacts, need: Need) -> Iterable[str]:
         yield "quarantined"
     for name, wanted in sorted(need.labels.items()):
         found = node.labels.get(name)
-        if found != wanted:
+        if not matches(wanted, found):
             yield clean(f"label {name} is {'absent' if found is None else repr(found)}, {wanted!r} wanted")
     yield from _short("NPU", need.npus, node.npus, node.npus_free)
     yield from _short("CPU", need.cpus, node.cpus, node.cpus_free)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from submitter.errors import UsageError
+from submitter.gang.selector import SELECTOR
 from submitter.job.document import Scalar
 from submitter.job.fields import (
     Section,
@@ -60,6 +61,7 @@ _read_module = matching(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "m
 _read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
 _read_absolute = matching(r"/[^\0]*", "absolute_path")
 _read_env_name = matching(NAME.pattern, "env_name")
+_read_selector = matching(SELECTOR, "label_selector")
 _read_port = integer(1, MAX_PORT)
 
 
@@ -69,7 +71,7 @@ def cluster(top: Section) -> Cluster:
     return Cluster(
         nodes=section.need("nodes", integer(1, MAX_NODES)),
         npus_per_node=section.need("npus_per_node", integer(1, MAX_NPUS_PER_NODE)),
-        labels=_texts(section.section("labels", None)),
+        labels=_selectors(section.section("labels", None)),
         on_unfit=cast(Literal["exclude", "fail"], on_unfit),
         place_wait_s=section.get("place_wait_s", integer(1, MAX_PLACE_WAIT_S)) or Cluster.place_wait_s,
     )
@@ -119,8 +121,8 @@ def secrets(top: Section) -> tuple[Secret, ...]:
     return tuple(_secret(section, name) for name in section.entries)
 
 
-def _texts(section: Section) -> dict[str, str]:
-    return {key: section.need(key, read_text) for key in section.entries}
+def _selectors(section: Section) -> dict[str, str]:
+    return {key: section.need(key, _read_selector) for key in section.entries}
 
 
 def _on_reason(section: Section) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from submitter.errors import RunFailedError, UsageError
 from submitter.exit_codes import ExitCode
+from submitter.gang.selector import example
 from submitter.job.model import Job
 from submitter.rehearsal import assets, memory
 from submitter.rehearsal.local_cluster import NODE_BYTES, LocalCluster, NodeSpec, Tell, require_memory
@@ -72,11 +73,13 @@ def memory_needed(nodes: int, rules: Overlay) -> int:
 def node_specs(job: Job) -> list[NodeSpec]:
     """One node as the job asks for, with its labels and one of its own."""
     npus = job.cluster.npus_per_node
+    meant = {name: example(selector) for name, selector in job.cluster.labels.items()}
+    labels = {name: label for name, label in meant.items() if label is not None}
     return [
         NodeSpec(
             npus=npus,
             cpus=npus * CPUS_PER_NPU + SPARE_CPUS,
-            labels={**job.cluster.labels, "npurun-rehearsal-node": str(index)},
+            labels={**labels, "npurun-rehearsal-node": str(index)},
         )
         for index in range(job.cluster.nodes)
     ]

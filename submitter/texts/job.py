@@ -92,6 +92,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{key} is {value}; it wants a host name or an IP address",
         "{key} 为 {value}；应为主机名或 IP 地址",
     ),
+    "job.want_label_selector": (
+        "{key} is {value}; it wants Ray's label selector, a3 or !a3 or in(a2,a3) or !in(a2,a3), each value of at most "
+        "63 letters, digits, dots, underscores and dashes",
+        "{key} 为 {value}；应为 Ray 标签选择器：“a3”、“!a3”、“in(a2,a3)”、“!in(a2,a3)” 之一，"
+        "每个值至多 63 个字母、数字、点、下划线或连字符",
+    ),
     "job.want_absolute_path": (
         "{key} is {value}; it wants an absolute path on the nodes",
         "{key} 为 {value}；应为节点上的绝对路径",

@@ -389,3 +389,11 @@ class TestGivenValues:
 
     def test_an_environment_variable_that_is_not_utf8_is_refused(self, tmp_path: Path) -> None:
         assert refused(self.JOB, tmp_path, UNUSED="\udcff").text_id == "job.not_text"
+
+
+@pytest.mark.parametrize("selector", ["a b", "in()", "in(a,,b)", "!!a", "-a", "x" * 64, "'; echo x"])
+def test_a_label_that_no_node_can_have_is_refused(selector: str, tmp_path: Path) -> None:
+    text = f'name: t\ncluster: {{nodes: 1, npus_per_node: 1, labels: {{pool: "{selector}"}}}}\ntrainer: {{module: m}}\n'
+    error = refused(text, tmp_path)
+    assert error.text_id == "job.want_label_selector"
+    assert error.place is not None and error.place.line == 2
