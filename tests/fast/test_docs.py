@@ -1,4 +1,4 @@
-"""The READMEs say what is there: links, commands, options, exit codes."""
+"""READMEs and docs say what is there: links, commands, options, exit codes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from submitter.exit_codes import ExitCode
 from tests.support.cli import commands, parses
 
 ROOT = Path(__file__).parents[2]
-READMES = [path for name in ("README.md", "README.zh-CN.md") if (path := ROOT / name).is_file()]
+READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
+PAGES = [*READMES, ROOT / "docs" / "design.md"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE_ROW = re.compile(r"^\| *(\d+) *\|", re.MULTILINE)
 BLOCK = re.compile(r"^```[^\n]*\n(.*?)^```|(?:^(?: {4}|\t)[^\n]*\n)+", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"(?:^|[\s$(])npurun(?: |$)")
 SHELL_END = {"|", ">", ">>", "<", "&&", ";", "#", "2>&1"}
 
-pytestmark = [
-    pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.name)),
-    pytest.mark.skipif(not READMES, reason="no README yet"),
-]
+each_readme = pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.name))
 
 
 def calls(readme: Path) -> list[list[str]]:
@@ -42,26 +40,31 @@ def _words(line: str) -> list[str]:
     return [word.strip("[]…") for word in words[:end] if word.strip("[]…")]
 
 
-def test_links_point_to_files_that_exist(readme: Path) -> None:
-    links = [link for link in LINK.findall(readme.read_text()) if "://" not in link and not link.startswith("#")]
-    missing = [link for link in links if not (ROOT / link.partition("#")[0]).exists()]
-    assert not missing
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.name))
+def test_links_point_to_files_that_exist(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text()) if "://" not in link and not link.startswith("#")]
+    assert links
+    assert [link for link in links if not (page.parent / link.partition("#")[0]).exists()] == []
 
 
+@each_readme
 def test_no_placeholder_is_left(readme: Path) -> None:
     assert not re.findall(r"@[A-Z_]{3,}@", readme.read_text())
 
 
+@each_readme
 def test_exit_codes_are_those_of_the_code(readme: Path) -> None:
     assert [int(code) for code in CODE_ROW.findall(readme.read_text())] == sorted(code.value for code in ExitCode)
 
 
+@each_readme
 def test_every_command_is_named_and_every_named_command_exists(readme: Path) -> None:
     named = {words[0] for words in calls(readme) if not words[0].startswith("-")}
     assert named - set(COMMANDS) == set()
     assert set(COMMANDS) - named == set()
 
 
+@each_readme
 def test_every_command_line_parses(readme: Path) -> None:
     wrong = {}
     for words in calls(readme):
@@ -77,6 +80,7 @@ def test_every_command_line_parses(readme: Path) -> None:
     assert not wrong
 
 
+@each_readme
 def test_options_that_the_text_names_exist(readme: Path) -> None:
     """Of `npurun`: what stands between backticks and starts with one."""
     known = {name for command in commands().values() for param in command.params for name in param.opts}
