@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,12 +34,6 @@ ATTEMPT_KEYS = {
     "started",
     "ended",
 }
-
-
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as server:
-        yield server
 
 
 @pytest.fixture

@@ -31,12 +31,6 @@ def tiny(tmp_path: Path) -> str:
     return str(tmp_path / "tiny.yaml")
 
 
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as server:
-        yield server
-
-
 @contextmanager
 def meanwhile(ray: FakeRay, action: Callable[[FakeJob], None]) -> Iterator[None]:
     """`action` on the first job that arrives."""

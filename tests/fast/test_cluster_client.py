@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -18,12 +18,6 @@ from tests.support import fake_ray
 from tests.support.fake_ray import FakeRay, head_row, says
 
 TIMEOUT_S = 0.5
-
-
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as ray:
-        yield ray
 
 
 @pytest.fixture

@@ -34,12 +34,6 @@ LINES = [
 ]
 
 
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as ray:
-        yield ray
-
-
 def _expected(data: bytes) -> list[str]:
     text = "".join(as_ray_reads(iter([data])))
     lines = text.split("\n")

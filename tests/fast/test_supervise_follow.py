@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,12 +21,6 @@ from tests.support.clock import SkippingClock
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says
 
 RUN, ID = "run", "run-a1"
-
-
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as ray:
-        yield ray
 
 
 class Told(list[tuple[str, dict[str, object]]]):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,19 +29,8 @@ EMPTY = {
 
 
 @pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as ray:
-        yield ray
-
-
-@pytest.fixture
 def client(ray: FakeRay) -> RayClient:
     return RayClient(ray.address, timeout_s=5)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "home")
 
 
 def _note(ledger: Ledger, address: str, run: str = "run", *, posted: bool = True, **changes: Any) -> None:

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,6 @@ JOB = build_job(flags={"VLLM_USE_V1": "1"})
 
 
 @pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as ray:
-        yield ray
-
-
-@pytest.fixture
 def client(ray: FakeRay) -> RayClient:
     return RayClient(ray.address)
 
@@ -48,11 +41,6 @@ def hasty(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> RayClient:
     monkeypatch.setattr(client, "post_job", RayClient(ray.address, timeout_s=HASTY_S).post_job)
     monkeypatch.setattr("submitter.cluster.client.POST_TIMEOUT_S", HASTY_S)
     return client
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "home")
 
 
 class Said(list[tuple[str, dict[str, object]]]):

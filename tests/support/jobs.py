@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from runtime_env.build import NOSET_FLAG, STOP_WAIT_FLAG, STOP_WAIT_S
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.packages import Package, gang_package, working_dir_package
@@ -21,7 +19,7 @@ from submitter.gang.record import parse_end, parse_proof
 from submitter.job.model import RuntimeEnvSpec
 from submitter.rehearsal.local_cluster import LocalCluster
 from submitter.render.request import ENTRYPOINT
-from tests.support.processes import wait_for
+from tests.support.processes import carrying, command_line, wait_for
 
 SIX_FLAGS = {
     "CPU_AFFINITY_CONF": "1",
@@ -75,13 +73,12 @@ class Submitted:
 
     def driver_pid(self) -> int:
         """Of the driver itself, not of the shell that Ray starts it in."""
-        marked = [process for process in _marked(self.attempt) if _is_driver(process)]
-        assert len(marked) == 1, marked
-        return marked[0].pid
+        (driver,) = (pid for pid in _marked(self.attempt) if _is_driver(pid))
+        return driver
 
     def worker_pids(self) -> list[int]:
         """Of the node workers."""
-        return [process.pid for process in _marked(self.attempt) if _title(process).startswith("ray::NodeWorker")]
+        return [pid for pid in _marked(self.attempt) if command_line(pid).startswith("ray::NodeWorker")]
 
 
 @dataclass(frozen=True)
@@ -180,7 +177,7 @@ def trainer(folder: Path, source: str, *, name: str = "light_trainer") -> list[s
 
 def leftovers(submitted: Submitted) -> list[str]:
     """What is still there of an attempt: its processes, its placement groups, actors in its namespace."""
-    processes = [f"process {process.pid} {_title(process)[:200]}" for process in _marked(submitted.attempt)]
+    processes = [f"process {pid} {command_line(pid)[:200]}" for pid in _marked(submitted.attempt)]
     return processes + _groups(submitted) + _actors(submitted)
 
 
@@ -216,36 +213,10 @@ def _put(client: RayClient, package: Package) -> str:
     return package.uri
 
 
-def _marked(attempt: str) -> list[psutil.Process]:
-    mark = f"NPURUN_ATTEMPT={attempt}".encode()
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if (
-                process.pid != os.getpid()
-                and process.status() != psutil.STATUS_ZOMBIE
-                and mark in _environ(process.pid)
-            ):
-                found.append(process)
-        except psutil.NoSuchProcess:
-            continue
-    return found
+def _marked(attempt: str) -> list[int]:
+    return [pid for pid in carrying(f"NPURUN_ATTEMPT={attempt}") if pid != os.getpid()]
 
 
-def _environ(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def _title(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        return ""
-
-
-def _is_driver(process: psutil.Process) -> bool:
-    words = _title(process).split()
+def _is_driver(pid: int) -> bool:
+    words = command_line(pid).split()
     return "npurun_gang" in words and "-m" in words and "-c" not in words
