@@ -20,7 +20,7 @@ rehearse: setup ## Run the main job on this machine: 4 local Ray nodes, the real
 	$(BIN)/npurun rehearse qwen3_5_122b_a10b_32k
 
 test: setup ## Fast tests and one real case per mechanism (at most 15 minutes)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 	$(BIN)/python -m pytest -m real
 
 proof: setup ## The longer cases on real clusters (at most 35 minutes)
