@@ -52,7 +52,7 @@ def claim() -> Claim:
     for index in range(BLOCKS):
         held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            held.bind(("0.0.0.0", FIRST_PORT + index * PORTS))
+            held.bind(("127.0.0.1", FIRST_PORT + index * PORTS))
             held.listen(1)
         except OSError:
             held.close()

@@ -258,8 +258,8 @@ def ray_version(python: str) -> tuple[int, int]:
     code = "from importlib.metadata import version; print(version('ray'))"
     try:
         done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=30, check=False)
-    except OSError as error:
-        raise UsageError("rehearsal.no_python", python=python, reason=error.strerror) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError("rehearsal.no_python", python=python, reason=error) from None
     if done.returncode != 0:
         raise UsageError("rehearsal.no_ray", python=python)
     major, minor = done.stdout.split(".")[:2]

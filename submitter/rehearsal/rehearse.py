@@ -51,8 +51,10 @@ def rehearse(job: Job, *, nodes: int | None, workdir: Path, tell: Tell, run_job:
     with _signals_end_orderly():
         make_assets(workdir / "assets", tell)
         with LocalCluster.start(node_specs(rehearsed), base_dir=workdir / "logs", tell=tell) as cluster:
-            code = run_job(rehearsed, cluster.address, {PACKAGE: Path(__file__).with_name("verl_cpu")})
-            tell("rehearsal.ending", nodes=count)
+            try:
+                code = run_job(rehearsed, cluster.address, {PACKAGE: Path(__file__).with_name("verl_cpu")})
+            finally:
+                tell("rehearsal.ending", nodes=count)
     if code is ExitCode.DONE:
         tell_results(read_results(workdir), tell)
     return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,16 @@ def test_an_impatient_second_ctrl_c_leaves_nothing_either(tmp_path: Path) -> Non
         run.ctrl_c()
         run.ctrl_c()
         run.wait(bound_s=END_BOUND_S)
+        run.assert_nothing_left()
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_closed_terminal_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with rehearsal(tmp_path, "--nodes", "1") as run:
+        run.wait_keepers(1, bound_s=START_BOUND_S)
+        run.process.send_signal(number)
+        assert run.wait(bound_s=END_BOUND_S) == 128 + number
         run.assert_nothing_left()
 
 
