@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from runtime_env.build import NOSET_FLAG, STOP_WAIT_FLAG, STOP_WAIT_S
@@ -23,6 +24,14 @@ RANKS = frozenset(
     | {"RANK_TABLE_FILE", "RANKTABLE_FILE"}  # HCCL: a table of one fixed set of nodes
 )
 INTERFACES = frozenset({"HCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})
+START = frozenset({"PATH", "PYTHONHOME"})
+"""Ray itself starts a worker's Python with these."""
+
+_EXPANDED = re.compile(r"\$(\w+|\{[^}]*\})", re.ASCII)
+"""As os.path.expandvars reads it: replaced where the node has such a variable."""
+_ALWAYS_EXPANDED = re.compile(r"\$\{[A-Z0-9_]+\}")
+"""Ray removes it where the node has none."""
+
 CORE_RANGES = frozenset({"CPU_AFFINITY_CONF"})
 
 
@@ -50,6 +59,21 @@ def stop_wait_short(job: Job) -> list[Finding]:
 def devices_for_all(job: Job) -> list[Finding]:
     """Source: CANN narrows every process to this list, whatever device its local rank asks for."""
     return _findings("NR414", "error", (flag for flag in job.flags if flag.name == "ASCEND_RT_VISIBLE_DEVICES"))
+
+
+def worker_start(job: Job) -> list[Finding]:
+    """Source: ray/_private/runtime_env/context.py; a value without Ray's Python leaves the job pending (900 s)."""
+    return _findings("NR415", "warning", _named(job, START))
+
+
+def expanded(job: Job) -> list[Finding]:
+    """Source: ray/_private/utils.py, update_envs: each worker fills in its node's own variables."""
+    return [
+        finding
+        for flag in job.flags
+        if _EXPANDED.search(flag.value)
+        for finding in _findings("NR416", "error" if _ALWAYS_EXPANDED.search(flag.value) else "warning", [flag])
+    ]
 
 
 def one_ip(job: Job) -> list[Finding]:
@@ -80,6 +104,8 @@ RULES = (
     Rule("NR412", noset_off),
     Rule("NR413", stop_wait_short),
     Rule("NR414", devices_for_all),
+    Rule("NR415", worker_start),
+    Rule("NR416", expanded),
     Rule("NR421", one_ip),
     Rule("NR422", fixed_ranks),
     Rule("NR423", one_interface),

@@ -85,6 +85,22 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Drop the flag; cluster.npus_per_node says how many NPUs of a node are used",
         "去掉该变量；每个节点使用的 NPU 数由 cluster.npus_per_node 决定",
     ),
+    "NR415": (
+        "{name}={value} replaces the nodes' own: without Ray's Python in it the job stays pending for 15 min",
+        "{name}={value} 会取代节点自身的值：若据此找不到 Ray 的 Python，作业会一直等待 15 分钟",
+    ),
+    "NR415.fix": (
+        "Drop the flag; set it on the nodes before `ray start`",
+        "去掉该变量；请在各节点执行 `ray start` 之前设置",
+    ),
+    "NR416": (
+        "Ray fills a node's variables into {name}={value}: workers see another value, which ends the run at its proof",
+        "Ray 会用各节点自身的变量替换 {name}={value} 中的引用：worker 看到的值会不同，验证会终止运行",
+    ),
+    "NR416.fix": (
+        "Write the value out; what differs from node to node is set there before `ray start`",
+        "请写出具体的值；各节点不同的值应在其上执行 `ray start` 之前设置",
+    ),
     "NR421": (
         "{name}={value} is one node's address, but every node of the job would get it",
         "{name}={value} 是某一个节点的地址，但作业的所有节点都会得到它",

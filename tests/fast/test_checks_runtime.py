@@ -26,6 +26,10 @@ CASES = [
     ("RAY_JOB_STOP_WAIT_TIME_S", "long", "NR413", "error"),
     ("RAY_JOB_STOP_WAIT_TIME_S", "60.5", "NR413", "error"),
     ("ASCEND_RT_VISIBLE_DEVICES", "0,1", "NR414", "error"),
+    ("PATH", "/opt/python/bin", "NR415", "warning"),
+    ("PYTHONHOME", "/opt/python", "NR415", "warning"),
+    ("CACHE", "$HOME/cache", "NR416", "warning"),
+    ("CACHE", "/data/${USER}", "NR416", "error"),
 ]
 
 

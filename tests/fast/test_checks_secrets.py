@@ -110,7 +110,7 @@ def test_a_key_pasted_where_no_value_belongs(changes: dict[str, Any]) -> None:
     ],
 )
 def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> None:
-    assert run_checks(job(flags={name: value})) == []
+    assert not [one for one in run_checks(job(flags={name: value})) if one.id.startswith("NR43")]
 
 
 @pytest.mark.parametrize(
