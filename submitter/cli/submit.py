@@ -12,8 +12,9 @@ import click
 
 from submitter.cli.commands import JobCommand
 from submitter.cli.options import address_option, client, job_parameters, json_option, ledger, option
-from submitter.cli.output import OutputLostError, emit, print_json, silence, tell, tell_line
+from submitter.cli.output import OutputLostError, emit, print_json, report_error, silence, tell, tell_line
 from submitter.cli.prepare import checked_job
+from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def follow_to_end(
             tell("cli.output_lost", reason=lost.reason)
         tell("follow.interrupted", run=run)
         return ExitCode.INTERRUPTED
+    except NpurunError as error:
+        if document is None:
+            raise
+        return report_error(error, as_json=True, **document)  # the run was submitted: its name must not be lost
     if document is not None:
         print_json({**document, "state": outcome.state, "reason": outcome.reason, "end": outcome.end})
     return int(outcome.exit_code)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from submitter.errors import UnreachableError
 from submitter.gang.record import END_PREFIX
 from tests.support.cli import english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says, takes_effect_then
@@ -200,3 +201,16 @@ def test_ctrl_c_ends_the_following_not_the_run(tiny: str, ray: FakeRay, tmp_path
     assert result.code == 130 and "npurun logs mine -f" in result.err.splitlines()[-1]
     assert "Traceback" not in result.err
     assert ray.jobs["mine-a1"].status == "RUNNING" and not ray.jobs["mine-a1"].stops
+
+
+def test_a_run_whose_following_fails_keeps_its_name_in_the_document(
+    tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object, **__: object) -> None:
+        raise UnreachableError("follow.forgotten", submission="tiny-1-a1", address="http://gone")
+
+    monkeypatch.setattr("submitter.supervise.follow.follow", lost)
+    with FakeRay() as ray:
+        told = npurun("submit", tiny, "--run", "tiny-1", "--json", "--address", ray.address, home=tmp_path)
+    assert told.code == 4
+    assert (told.error["run"], told.error["submission_id"]) == ("tiny-1", "tiny-1-a1")
