@@ -16,6 +16,7 @@ from submitter.cli.output import OutputLostError, emit, print_json, report_error
 from submitter.cli.prepare import checked_job
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
+from submitter.gang.record import END_PREFIX, PROOF_PREFIX
 
 if TYPE_CHECKING:
     from submitter.cluster.client import RayClient
@@ -99,4 +100,7 @@ def _document(submission: Submission, connection: RayClient) -> dict[str, object
 
 
 def log_line(line: str) -> None:
+    """On a terminal without the driver's two kinds of JSON lines: people have read the table, and are told the end."""
+    if sys.stdout.isatty() and line.startswith((PROOF_PREFIX, END_PREFIX)):
+        return
     emit(line, at_once=True)

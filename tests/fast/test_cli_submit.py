@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from submitter.cli.submit import log_line
 from submitter.errors import UnreachableError
-from submitter.gang.record import END_PREFIX
+from submitter.gang.record import END_PREFIX, PROOF_PREFIX
 from tests.support.cli import english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says, takes_effect_then
 
@@ -214,3 +215,15 @@ def test_a_run_whose_following_fails_keeps_its_name_in_the_document(
         told = npurun("submit", tiny, "--run", "tiny-1", "--json", "--address", ray.address, home=tmp_path)
     assert told.code == 4
     assert (told.error["run"], told.error["submission_id"]) == ("tiny-1", "tiny-1-a1")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lines_for_programs_are_left_out_on_a_terminal_only(
+    terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    for line in ("[npurun] placement: 4 nodes", f"{PROOF_PREFIX}{{}}", f"{END_PREFIX}{{}}", "step:1 - x:1"):
+        log_line(line)
+    shown = capsys.readouterr().out.splitlines()
+    assert ("[npurun] placement: 4 nodes" in shown, "step:1 - x:1" in shown) == (True, True)
+    assert len(shown) == (2 if terminal else 4)
