@@ -218,6 +218,20 @@ def test_a_full_disk_is_told_and_loses_nothing(home: Path) -> None:
     assert list(Ledger(home).runs()) == ["before"]
 
 
+@pytest.mark.parametrize("kib", [4, 16])
+def test_a_disk_that_is_full_from_the_start_is_told_as_full(tmp_path: Path, kib: int) -> None:
+    """Here SQLite has rolled back by itself when the error comes: a ROLLBACK of ours would hide it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("wants to mount a small disk")
+    try:
+        assert _text_id(disk / "home") == "ledger.full"
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
 def test_a_ledger_that_another_process_holds(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Ledger(home).close()
     holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
