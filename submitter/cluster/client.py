@@ -153,9 +153,9 @@ class RayClient:
     def jobs(self) -> list[JobInfo]:
         """Every submission that the cluster remembers; plain drivers are left out."""
         rows = self._get("/api/jobs/")
-        if not isinstance(rows, list):
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise failure("cluster.not_ray", self.address)
-        return [self._job_info(row) for row in rows if isinstance(row, dict) and row.get("submission_id")]
+        return [self._job_info(row) for row in rows if row.get("submission_id")]
 
     def stop(self, submission_id: str) -> bool:
         """Asks for the end, does not wait for it; False when the job has ended already.

@@ -34,7 +34,7 @@ def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) ->
     """Rows {run, job, state, started, address, submitted_here}, the newest first; `started` in Unix seconds.
 
     Runs of other machines on the client's cluster are listed too. A cluster that is away is told, and makes
-    its runs "unknown"; RayError only if it is the one that the user named.
+    its runs "unknown"; RayError if it is the one that the user named, or the only one and the ledger is empty.
     """
     runs = ledger.runs()
     seen = _clusters(runs, client, tell)
@@ -76,7 +76,8 @@ def whole_log(client: RayClient, submission_id: str) -> Iterator[str]:
 
 def _clusters(runs: dict[str, Run], client: RayClient, tell: Tell | None) -> dict[str, dict[str, JobInfo]]:
     """Each cluster's jobs by submission id; one that does not answer is missing."""
-    clients = {run.address: client.at(run.address) for run in runs.values()} | {client.address: client}
+    noted = {run.address for run in runs.values()}
+    clients = {address: client.at(address) for address in noted} | {client.address: client}
     with ThreadPoolExecutor(max_workers=8) as pool:
         answers = {address: pool.submit(one.jobs) for address, one in clients.items()}
     found = {}
@@ -84,10 +85,10 @@ def _clusters(runs: dict[str, Run], client: RayClient, tell: Tell | None) -> dic
         try:
             found[address] = {info.submission_id: info for info in answer.result()}
         except RayError as error:
-            if client.explicit and address == client.address:
-                raise
+            if not runs or (client.explicit and address == client.address):
+                raise  # an empty list would say that there are none
             # That nothing listens at the built-in default says nothing to somebody whose runs are elsewhere.
-            if tell is not None and (address != DEFAULT_ADDRESS or not runs):
+            if tell is not None and (address != DEFAULT_ADDRESS or address in noted):
                 tell("list.away", error=error)
     return found
 

@@ -170,10 +170,41 @@ class TestList:
         states = {row["run"]: row["state"] for row in list_runs(ledger, client)}
         assert states == {"far": "unknown", "near": "succeeded", "ended": "failed"}
 
-    def test_only_the_address_that_was_given_must_answer(self, ledger: Ledger) -> None:
-        assert list_runs(ledger, RayClient("http://127.0.0.1:9")) == []
+    @pytest.mark.parametrize("explicit", [False, True])
+    def test_an_empty_ledger_and_no_answer_do_not_mean_that_there_are_no_runs(
+        self, ledger: Ledger, explicit: bool
+    ) -> None:
         with pytest.raises(RayError):
-            list_runs(ledger, RayClient("http://127.0.0.1:9", explicit=True))
+            list_runs(ledger, RayClient("http://127.0.0.1:9", explicit=explicit))
+
+    def test_what_the_ledger_has_is_listed_unless_the_address_that_was_given_is_away(self, ledger: Ledger) -> None:
+        _note(ledger, "http://127.0.0.1:9")
+        away = RayClient("http://127.0.0.1:7")
+        assert [row["state"] for row in list_runs(ledger, away)] == ["unknown"]
+        with pytest.raises(RayError):
+            list_runs(ledger, RayClient("http://127.0.0.1:7", explicit=True))
+
+    def test_the_default_address_is_named_as_away_when_a_run_is_there(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        default = "http://127.0.0.1:9"
+        monkeypatch.setattr("submitter.supervise.inspect.DEFAULT_ADDRESS", default)
+        _note(ledger, default)
+        told: list[str] = []
+        rows = list_runs(ledger, RayClient(default), tell=lambda text_id, **values: told.append(str(values["error"])))
+        assert [row["state"] for row in rows] == ["unknown"]
+        assert len(told) == 1 and default in told[0]
+
+    @pytest.mark.parametrize("answer", ["[1, 2]", "[[]]", "{}", "null"])
+    def test_who_does_not_answer_as_ray_does_is_away(
+        self, ray: FakeRay, client: RayClient, ledger: Ledger, answer: str
+    ) -> None:
+        ray.fail_next("GET", "/api/jobs/", *[says(200, answer)] * 2)
+        with pytest.raises(RayError) as caught:
+            list_runs(ledger, client)
+        assert caught.value.text_id == "cluster.not_ray"
+        _note(ledger, ray.address)
+        assert [row["state"] for row in list_runs(ledger, client)] == ["unknown"]
 
 
 class TestLogs:
