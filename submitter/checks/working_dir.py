@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
@@ -24,8 +25,17 @@ LARGEST_NAMED = 10
 SMALL_FILE_BYTES = MIB
 """Smaller files count for their folder: a thousand of them are named once."""
 
-FILES_MEASURED = 200_000
+FILES_MEASURED = 20_000
 """Above the size limit the walk ends here: a home directory by mistake is refused within seconds."""
+MAX_FILES = 50_000
+"""Files and folders, however small: Ray stats each several times, and every node unpacks all of them."""
+
+_RAY_IMPORTS = frozenset(
+    {"aiohttp", "attr", "click", "colorama", "filelock", "google", "jsonschema", "msgpack", "numpy", "packaging"}
+    | {"psutil", "pydantic", "ray", "referencing", "requests", "typing_extensions", "urllib3", "yaml", "yarl"}
+)
+SHADOWED = (sys.stdlib_module_names | _RAY_IMPORTS) - set(sys.builtin_module_names)
+"""The working_dir comes first on the import path of Ray's own processes too; built-in modules cannot be hidden."""
 
 
 @dataclass
@@ -34,14 +44,24 @@ class Measure:
 
     total: int = 0
     files: int = 0
+    seen: int = 0
+    """Files and folders."""
     complete: bool = True
     sizes: dict[str, int] = field(default_factory=dict)
+    shadows: list[str] = field(default_factory=list)
+    """Top-level modules that hide one of `SHADOWED`."""
 
     def add(self, path: str, size: int) -> None:
         self.files += 1
         self.total += size
         key = path if size >= SMALL_FILE_BYTES else str(Path(path).parent / "*")
         self.sizes[key] = self.sizes.get(key, 0) + size
+        if _module(path) in SHADOWED:
+            self.shadows.append(path)
+
+    @property
+    def hopeless(self) -> bool:
+        return self.seen > MAX_FILES or (self.total > MAX_WORKING_DIR_BYTES and self.seen > FILES_MEASURED)
 
 
 class _EnoughError(Exception):
@@ -58,11 +78,12 @@ def measure(folder: Path, excludes: Iterable[str]) -> Measure:
     found = Measure()
 
     def visit(path: Path) -> None:
+        found.seen += 1
         if path.is_file():
             found.add(str(path.relative_to(folder)), path.stat().st_size)
         elif path.exists():
             _check_kind(path)
-        if found.total > MAX_WORKING_DIR_BYTES and found.files >= FILES_MEASURED:
+        if found.hopeless:
             raise _EnoughError
 
     try:
@@ -102,8 +123,11 @@ def working_dir_missing(job: Job) -> list[Finding]:
     return [Finding("NR441", "error", _place(job), value=folder)]
 
 
-def working_dir_size(job: Job) -> list[Finding]:
-    """Source: ray/_private/runtime_env/packaging.py (ignore rules, storage in the GCS)."""
+def working_dir_packed(job: Job) -> list[Finding]:
+    """What Ray would pack: its size, and modules in it that keep Ray's supervisor of the job from starting.
+
+    Source: ray/_private/runtime_env/packaging.py (ignore rules, storage in the GCS) and working_dir.py (PYTHONPATH).
+    """
     folder = job.runtime_env.working_dir
     if folder is None or not Path(folder).is_dir():
         return []
@@ -115,14 +139,23 @@ def working_dir_size(job: Job) -> list[Finding]:
     except (ValueError, IndexError) as error:  # IndexError: pathspec's, for a pattern without a name in it
         why = str(error) if isinstance(error, ValueError) else 'a pattern is empty, such as "!" alone'
         return [Finding("NR444", "error", _place(job), value=folder, values={"why": why})]
-    return [] if found.total <= MAX_WORKING_DIR_BYTES else [_too_large(job, folder, found)]
+    if found.seen > MAX_FILES or found.total > MAX_WORKING_DIR_BYTES:
+        return [_too_large(job, folder, found)]
+    return [Finding("NR445", "warning", _place(job), value=path) for path in sorted(found.shadows)]
 
 
-RULES = (Rule("NR441", working_dir_missing), Rule("NR442", working_dir_size))
+RULES = (Rule("NR441", working_dir_missing), Rule("NR442", working_dir_packed))
+
+
+def _module(path: str) -> str | None:
+    """The top-level module that `path` is: `json.py` or `json/__init__.py`; a bare folder hides none."""
+    return path.removesuffix("/__init__.py").removesuffix(".py") if path.endswith(".py") else None
 
 
 def _check_kind(path: Path) -> None:
-    """Ray opens whatever is no folder: a pipe without a writer for ever, /dev/zero without an end."""
+    """Ray follows links, and opens whatever is no folder: a pipe without a writer, /dev/zero without an end."""
+    if path.is_symlink() and path.is_dir() and path.parent.resolve().is_relative_to(path.resolve()):
+        raise OSError(errno.ELOOP, "a link to a folder that holds it: Ray would pack that again and again", str(path))
     mode = path.stat().st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a pipe or a device, not a file", str(path))
@@ -130,12 +163,13 @@ def _check_kind(path: Path) -> None:
 
 def _too_large(job: Job, folder: str, found: Measure) -> Finding:
     largest = nlargest(LARGEST_NAMED, found.sizes.items(), key=lambda entry: entry[1])
+    too_many = found.seen > MAX_FILES
     return Finding(
         "NR442",
         "error",
         _place(job),
-        value=("" if found.complete else "> ") + _mib(found.total),
-        limit=_mib(MAX_WORKING_DIR_BYTES),
+        value=("" if found.complete else "> ") + (f"{MAX_FILES} files" if too_many else _mib(found.total)),
+        limit=f"{MAX_FILES} files" if too_many else _mib(MAX_WORKING_DIR_BYTES),
         values={"folder": folder, "largest": ", ".join(f"{path} ({_mib(size)})" for path, size in largest)},
     )
 

@@ -149,7 +149,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR442": (
         "the working_dir {folder} has {value}, at most {limit}; its largest: {largest}",
-        "working_dir {folder} 大小为 {value}，最多 {limit}；其中最大的是：{largest}",
+        "working_dir {folder} 有 {value}，最多 {limit}；其中最大的是：{largest}",
     ),
     "NR442.fix": (
         "Name what is not needed in runtime_env.excludes, .rayignore or .gitignore; data and models belong on storage "
@@ -171,5 +171,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR444.fix": (
         "Correct runtime_env.excludes and the folder's .gitignore and .rayignore files: UTF-8 text, a pattern a line",
         "请修正 runtime_env.excludes 以及该目录的 .gitignore 和 .rayignore：UTF-8 文本，每行一个模式",
+    ),
+    "NR445": (
+        "{value} in the working_dir hides a module of Python or of Ray's needs: Ray's own processes import it in that "
+        "one's place, and the run can stay pending for 15 min",
+        "working_dir 中的 {value} 会遮蔽 Python 自带或 Ray 依赖的模块：Ray 自身的进程会误导入它，运行可能等待 15 分钟",
+    ),
+    "NR445.fix": (
+        "Rename it, move it into a package, or name it in runtime_env.excludes",
+        "请将其改名、移入某个包，或写入 runtime_env.excludes",
     ),
 }

@@ -26,7 +26,7 @@ def found(folder: Path, *excludes: str) -> list[Finding]:
 
 
 def test_a_small_folder_is_fine(tmp_path: Path) -> None:
-    sparse(tmp_path / "code.py", 1)
+    sparse(tmp_path / "train.py", 1)
     assert found(tmp_path) == []
 
 
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_pipe_is_refused_before_anybody_waits_for_it(tmp_path: Path) -> None:
-    (tmp_path / "code.py").touch()
+    (tmp_path / "train.py").touch()
     os.mkfifo(tmp_path / "pipe")
     (finding,) = found(tmp_path)
     assert finding.id == "NR443" and str(tmp_path / "pipe") in finding.message()
@@ -158,3 +158,46 @@ def test_an_ignore_file_that_ray_cannot_read_is_told(tmp_path: Path, ignored: by
 
 def test_excludes_that_ray_cannot_read_are_told(tmp_path: Path) -> None:
     assert [finding.id for finding in found(tmp_path, "!")] == ["NR444"]
+
+
+def test_many_tiny_files_are_refused_before_all_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working_dir, "MAX_FILES", 3)
+    for name in ("a/b/c", "a/d/e", "f/g/h"):
+        sparse(tmp_path / name, 0)
+    (finding,) = found(tmp_path)
+    assert (finding.id, finding.value, finding.limit) == ("NR442", "> 3 files", "3 files")
+
+
+@pytest.mark.parametrize("target", ["..", ".", "/", "../.."])
+def test_a_link_to_a_folder_that_holds_it_is_refused_at_once(tmp_path: Path, target: str) -> None:
+    folder = tmp_path / "project"
+    sparse(folder / "sub" / "train.py", 0)
+    (folder / "sub" / "up").symlink_to(target)
+    (finding,) = found(folder)
+    assert finding.id == "NR443" and str(folder / "sub" / "up") in finding.message()
+    assert found(folder, "up") == []
+
+
+def test_a_link_to_another_folder_is_followed_as_ray_does(tmp_path: Path) -> None:
+    sparse(tmp_path / "data" / "big", 200)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "data").symlink_to("../data")
+    assert [finding.id for finding in found(tmp_path / "project")] == ["NR442"]
+
+
+@pytest.mark.parametrize("name", ["json.py", "logging/__init__.py", "psutil.py", "yaml.py", "ray/__init__.py"])
+def test_a_module_that_hides_one_that_ray_needs_is_named(tmp_path: Path, name: str) -> None:
+    sparse(tmp_path / name, 0)
+    (finding,) = found(tmp_path)
+    assert (finding.id, finding.severity, finding.value) == ("NR445", "warning", name)
+    assert name in finding.message() and name in finding.message("zh")
+    assert found(tmp_path, f"/{name}") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["train.py", "verl/__init__.py", "test.py", "sub/json.py", "code/run.py", "json.txt", "json", "sys.py", "utils.py"],
+)
+def test_a_module_that_hides_nothing_is_fine(tmp_path: Path, name: str) -> None:
+    sparse(tmp_path / name, 0)
+    assert found(tmp_path) == []
