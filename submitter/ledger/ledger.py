@@ -72,6 +72,7 @@ class Attempt:
     """Ray's last word, once the attempt had ended; else None."""
     reason: str | None = None
     end: dict[str, Any] | None = None
+    """The driver's last line; of one that was killed, only the `nodes` that its log proves."""
     last_step: int | None = None
     started_ms: int | None = None
     ended_ms: int | None = None

@@ -141,17 +141,19 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
     if not info.ended:
         return {**row, "nodes": _proved_nodes(found.client, info)}
     outcome = outcome_of(info, end_in((tail or "").splitlines(), info.submission_id))
+    # A driver that was killed left no end record; which nodes it had stands in its log all the same.
+    nodes = outcome.end["nodes"] if outcome.end else _proved_nodes(found.client, info)
     if tail is not None or outcome.end is not None:  # else the log may be readable, and say more, another time
         ledger.record_end(
             info.submission_id,
             state=info.status,
             reason=outcome.reason,
-            end=outcome.end,
+            end=outcome.end or ({"nodes": nodes} if nodes else None),
             last_step=row["last_step"],
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
-    return {**row, "reason": outcome.reason, "nodes": (outcome.end or {}).get("nodes")}
+    return {**row, "reason": outcome.reason, "nodes": nodes}
 
 
 def _recorded(attempt: Attempt) -> dict[str, Any]:

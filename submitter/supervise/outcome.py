@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ class Outcome:
     message: str = ""
     """Ray's own words, one line, when there is no end record."""
 
+
+_LOG_FOLLOWS = re.compile(r",? *last available logs\b[^:]*:$")
+"""Ends the line of Ray's message that its quotation of the log comes after."""
 
 _DRIVER_EXITS: Mapping[int, ExitCode] = {
     1: ExitCode.RUN_FAILED,
@@ -55,4 +59,5 @@ def end_in(lines: Iterable[str], submission_id: str) -> dict[str, Any] | None:
 
 
 def first_line(text: str) -> str:
-    return clipped(next((line.strip() for line in text.splitlines() if line.strip()), ""), CAUSE_LIMIT_CHARS)
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return clipped(_LOG_FOLLOWS.sub("", line), CAUSE_LIMIT_CHARS)

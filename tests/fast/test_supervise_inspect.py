@@ -91,6 +91,17 @@ class TestStatus:
         assert {**kept, "last_step": 3} == attempt
         assert len(ray.requests) == requests  # an ended run needs no cluster
 
+    def test_a_killed_drivers_nodes_come_from_its_proofs_and_are_kept(
+        self, ray: FakeRay, client: RayClient, ledger: Ledger
+    ) -> None:
+        _note(ledger, ray.address)
+        job = ray.add_job("run-a1", log=_proofs("10.0.0.1", "10.0.0.2") + b"noise\n" * 300)
+        job.end("FAILED", code=137, error_type="JOB_ENTRYPOINT_COMMAND_ERROR")
+        (attempt,) = status("run", ledger, client)["attempts"]
+        assert attempt["nodes"] == ["10.0.0.1", "10.0.0.2"]
+        ray.jobs.clear()
+        assert status("run", ledger, client)["attempts"] == [attempt]
+
     def test_an_end_whose_log_cannot_be_read_is_not_kept(self, ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
         _note(ledger, ray.address)
         end = End("run-a1", "training", "node_lost", nodes=("10.0.0.1",))
