@@ -75,7 +75,8 @@ class _Waiting:
             raise Ended("not_placed", evidence=(summary(choice, self._need), *lines[:ROWS_SHOWN]))
 
     def _headline(self, choice: Choice, nodes: Sequence[NodeFacts], waited: float) -> str:
-        left = f"waited {waited:.0f} s of {self._bound_s:g} s"
+        # The last try may end after the bound.
+        left = f"waited {int(min(waited, self._bound_s))} s of {self._bound_s:g} s"
         possible = could_fit(nodes, self._need)
         never = f"; even when free only {possible} would fit" if possible < self._need.nodes else ""
         return f"placement: cannot fit now: {summary(choice, self._need)} ({self._need}){never}; {left}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,8 @@ PENDING_MAX_S = 24 * 3600.0
 """Far above `START_TIMEOUT_S`, which a cluster may have raised: a following that no longer makes sense ends too."""
 FORGOTTEN_LIMIT = 3
 """Polls in a row in which a cluster that answers does not know the job: it was restarted without its memory."""
+_SIGNALS = {str(-number): number.name for number in signal.Signals}
+"""By the exit code of a trainer that the signal killed."""
 
 
 def follow(
@@ -194,6 +197,10 @@ def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell) -> None:
     else:
         end = outcome.end
         known = {key: "-" if end.get(key) is None else end[key] for key in ("phase", "node", "code")}
-        tell("follow.failed", submission=submission_id, reason=outcome.reason, **known)
+        killed_by = _SIGNALS.get(str(known["code"]))
+        if killed_by is None:
+            tell("follow.failed", submission=submission_id, reason=outcome.reason, **known)
+        else:
+            tell("follow.killed", submission=submission_id, reason=outcome.reason, signal=killed_by, **known)
         if outcome.reason in EXIT_OF_REASON:  # a newer npurun's driver may know more reasons
             tell(f"gang.reason.{outcome.reason}", node=known["node"], code=known["code"])

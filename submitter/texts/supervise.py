@@ -76,6 +76,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} failed: {reason} (phase {phase}, node {node}, trainer's exit code {code})",
         "{submission} 失败：{reason}（阶段 {phase}，节点 {node}，训练器退出码 {code}）",
     ),
+    "follow.killed": (
+        "{submission} failed: {reason} (phase {phase}, node {node}, trainer killed by {signal} ({code}))",
+        "{submission} 失败：{reason}（阶段 {phase}，节点 {node}，训练器被信号 {signal} 终止（{code}））",
+    ),
     "follow.failed_by_ray": (
         "{submission} failed, and its driver left no end record: {reason}: {message}",
         "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",

@@ -95,6 +95,7 @@ def test_the_wait_is_bounded_and_ends_with_the_table(cluster: Cluster, capsys: p
     heads = [line for line in lines if "cannot fit now: 1 fit, 2 wanted" in line]
     assert len(heads) == 5  # at once, three in between, at the bound
     assert heads[0].endswith("waited 0 s of 60 s")
+    assert heads[-1].endswith("waited 60 s of 60 s")
     assert lines.count(f"[npurun]   {row}") == 5
     assert cluster.asked == cluster.held == []
 

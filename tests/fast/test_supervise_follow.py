@@ -109,6 +109,24 @@ def test_the_trainers_own_code_is_told_and_never_the_exit_code(ray: FakeRay) -> 
     assert [values["code"] for _, values in following.told] == [137, 137]
 
 
+@pytest.mark.parametrize(("code", "signal"), [(-11, "SIGSEGV"), (-9, "SIGKILL")])
+def test_a_signal_that_killed_the_trainer_is_named(ray: FakeRay, code: int, signal: str) -> None:
+    job = ray.add_job(ID, log=b"go\n")
+    following = Following(ray, {"go": _finish(job, _end("trainer_failed", code=code), "FAILED")})
+    following.run()
+    text_id, values = following.told[0]
+    assert f"killed by {signal} ({code})" in text(text_id, **values)
+    assert signal in text(text_id, "zh", **values)
+
+
+@pytest.mark.parametrize("code", [-1000, 11, "x", [-11]])
+def test_a_code_that_is_no_signal_is_told_as_it_is(ray: FakeRay, code: Any) -> None:
+    job = ray.add_job(ID, log=b"go\n")
+    following = Following(ray, {"go": _finish(job, _end("trainer_failed", code=code), "FAILED")})
+    following.run()
+    assert following.told[0][0] == "follow.failed" and following.told[0][1]["code"] == code
+
+
 def test_a_stop_from_elsewhere_is_stopped_whatever_the_record(ray: FakeRay) -> None:
     job = ray.add_job(ID, log=b"go\n")
     following = Following(ray, {"go": lambda: job.end("STOPPED")})
