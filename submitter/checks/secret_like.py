@@ -14,6 +14,15 @@ _NAME = re.compile(
 )
 """The end of a name: WANDB_API_KEY, HF_TOKEN, trainer.db_password. Not VLLM_MAX_TOKENS, prompt_key, HF_TOKEN_PATH."""
 
+_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
+"""A key as services make them; no path, no list, no words joined by _ or -."""
+
+_LESS_CERTAIN = (
+    (re.compile(r"[_\-]key$", re.IGNORECASE), _RANDOM),
+    (re.compile(r"_(?:PASS|PWD)$"), re.compile(r"(?=.*[A-Za-z])(?=.*[^A-Za-z_,.\-])[^/\\]{6,}")),
+)
+"""(end of a name, whole value): SWANLAB_KEY, DB_PASS. Not data.prompt_key=prompt, forward_pass=2, PWD=/home/me."""
+
 _TOKENIZER_WORDS = frozenset(
     {"additional", "audio", "begin", "bos", "cls", "delimiter", "dummy", "end", "eos", "fim", "first", "image"}
     | {"last", "mask", "max", "mean", "min", "next", "num", "pad", "per", "placeholder", "prefix", "prompt"}
@@ -34,12 +43,20 @@ _SHAPE = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|(?<![A-Za-z0-9_])(?i:bearer)\s+[A-Za-z0-9._~+/\-]{16,}"  # an HTTP header, whatever it is called
     r"|(?<=://)[^/\s:@'\"]*:(?!\$)[^/\s@'\"]+(?=@)"  # user:password of a URL
+    r"|(?:(?<=http://)|(?<=https://))(?=[^/@\s]*[0-9])[A-Za-z0-9_.~%\-]{12,200}(?=@)"  # a token in their place
+    r"|(?<![^\s\"'=,])[A-Za-z0-9_.\-]{1,200}:(?!\$)[^/\s@'\"]{1,200}(?=@[A-Za-z0-9.\-]{1,200}:[0-9]{1,5}(?!\w))"
+    # user:password@host:port
 )
 
 _PAIR = re.compile(
-    r"""(?P<name>[A-Za-z0-9_.\-]+)["']?\s*[:=][\s\[]*(?P<value>"[^"]*"|'[^']*'|[^,"'{}\[\]\s]+)""",
+    r"""(?<![A-Za-z0-9_.\-])(?P<name>[A-Za-z0-9_.\-]+)["']?\s*[:=][\s\[]*(?P<value>"[^"]*"|'[^']*'|[^,"'{}\[\]\s]+)""",
 )
 """`NAME: value` or `NAME=value` inside a dict, a list or a command line."""
+
+_ASSIGNED = re.compile(
+    r"""(?<![A-Za-z0-9_.\-])(?P<name>[A-Za-z0-9_.\-]+)=(?P<value>"[^"]*"|'[^']*'|[^,"'{}\[\]\s；，。：？、）]+)"""
+)
+"""`NAME=value` within a sentence."""
 
 _NO_VALUE = frozenset({"", "null", "none", "true", "false", MASK})
 _SHORT_NUMBER_DIGITS = 9
@@ -59,8 +76,19 @@ def shown(name: str, text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """`text` with everything in it that has the shape of a secret masked."""
-    return _SHAPE.sub(MASK, text)
+    """`text`, a sentence or a name, with all in it masked that has the shape of a secret or is given to its name."""
+    return _ASSIGNED.sub(_assigned, _SHAPE.sub(MASK, text))
+
+
+def is_key_shaped(text: str) -> bool:
+    """Whether `text`, where a variable's name belongs, is a key itself. Such names are mostly in capitals."""
+    return bool(_SHAPE.search(text) or (_RANDOM.fullmatch(text) and not text.isupper()))
+
+
+def _assigned(pair: re.Match[str]) -> str:
+    value = pair["value"].rstrip(";")  # the sentence's, not the value's
+    secret = _is_secret(pair["name"], value) or _RANDOM.fullmatch(value)
+    return f"{pair['name']}={MASK}{pair['value'][len(value) :]}" if secret else pair[0]
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -69,8 +97,10 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_secret(name: str, text: str) -> bool:
-    kind = _kind(name)
     value = text.strip().strip("'\"").strip()
+    if any(end.search(name) and shape.fullmatch(value) for end, shape in _LESS_CERTAIN):
+        return not value.startswith("$")
+    kind = _kind(name)
     if kind is None or value.lower() in _NO_VALUE or value.startswith("$"):  # $: a reference, as ${oc.env:NAME} is
         return False
     return kind != "token" or not _tokenizers(name, value)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 from submitter.checks.finding import Finding
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import MASK, holds_secret, redacted
+from submitter.checks.secret_like import MASK, holds_secret, is_key_shaped, redacted
 from submitter.checks.spelled import spelled
 from submitter.errors import Place
 from submitter.job.model import Job
@@ -21,10 +23,11 @@ def secret_value(job: Job) -> list[Finding]:
     Source: Ray 2.60 keeps env_vars, entrypoint and metadata of a job in plain text and gives them to any client that
     is no browser (ray/dashboard/runtime_env_redaction.py).
     """
+    found = [(name, place) for name, text, place in _texts(job) if holds_secret(name, text)]
+    found += [("", place) for text, place in _names(job) if is_key_shaped(text)]
     return [
         Finding("NR431", "error", _masked(place), value=MASK, values={"name": redacted(name or place.key or "")})
-        for name, text, place in _texts(job)
-        if holds_secret(name, text)
+        for name, place in found
     ]
 
 
@@ -49,13 +52,26 @@ def _texts(job: Job) -> Iterator[Text]:
     for argument in spelled(job):
         # A word without "=" has no value of its own, but may be a key that was pasted by mistake.
         yield argument.key if argument.text else "", argument.text or argument.word, argument.place
+    for name, value in pairwise(job.extra_arguments):
+        if not ("=" in name or value.startswith("-")):
+            yield name.lstrip("-"), value, Place(key=f"-- {name}")
     for label, value in job.cluster.labels.items():
         yield label, value, Place(file=job.file, key=f"cluster.labels.{label}")
     for requirement in job.runtime_env.pip:
         yield "", requirement, Place(file=job.file, key="runtime_env.pip")
     for secret in job.secrets:  # a value where a reference belongs
-        yield "", secret.target, secret.place
+        if secret.source == "file":
+            yield "", secret.target, secret.place
     yield "", job.name, Place(file=job.file, key="name")
+
+
+def _names(job: Job) -> Iterator[tuple[str, Place]]:
+    """(name, place) of the variables that secrets are given to and taken from."""
+    for secret in job.secrets:
+        hidden = replace(secret.place, key=f"secrets.{MASK}")
+        yield secret.name, hidden
+        if secret.source == "env":
+            yield secret.target, hidden if is_key_shaped(secret.name) else secret.place
 
 
 def _masked(place: Place) -> Place:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from submitter.checks.secret_like import redacted
 from submitter.cli.language import language, say
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
@@ -79,8 +80,9 @@ def tell(text_id: str, /, **values: object) -> None:
 
 
 def tell_line(line: str) -> None:
+    """All that people are told passes here, and no secret that a value or a place quotes."""
     try:
-        print(line, file=sys.stderr, flush=True)
+        print(redacted(line), file=sys.stderr, flush=True)
     except OSError:  # nobody reads it: no reason to end what is told about
         silence(sys.stderr)
 
@@ -104,7 +106,7 @@ def report_error(error: NpurunError, as_json: bool, **more: Any) -> ExitCode:
 def report(message: str, where: Any, as_json: bool, hint: str | None = None, **more: Any) -> None:
     """`more`: further fields of the JSON error."""
     if as_json:
-        document = {"error": {"message": one_line(message), "where": where, **more}}
+        document = _redacted({"error": {"message": one_line(message), "where": where, **more}})
         try:
             print_json(document)
             finish()
@@ -123,6 +125,15 @@ def print_findings(findings: Iterable[Finding]) -> None:
         severity = _coloured(say(f"cli.severity.{finding.severity}"), _COLOURS[finding.severity])
         tell_line(f"{place}{severity} {finding.id}: {finding.message(language())}")
         tell_line(f"    {finding.fix(language())}")
+
+
+def _redacted(value: Any) -> Any:
+    """A JSON document, with every text in it as people would be shown it."""
+    if isinstance(value, dict):
+        return {key: _redacted(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_redacted(item) for item in value]
+    return redacted(value) if isinstance(value, str) else value
 
 
 def _coloured(word: str, code: str) -> str:

@@ -28,7 +28,7 @@ def load_job(
     """
     path, shown = _find(name_or_path)
     for text in (*sets, *extra):
-        check_text(text, Place(key=text.partition("=")[0]))  # without the value: it may be a secret
+        check_text(text, Place(key=text.partition("=")[0] if "=" in text else None))  # without a value: a secret?
     root = parse(read_file(path, shown), shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))

@@ -45,6 +45,11 @@ def refused(made: Job, secret: str) -> list[Finding]:
         ("HTTPS_PROXY", "http://me:pass@proxy:8080"),
         ("NOTE", f"key is {HUGGING_FACE}, keep it"),
         ("OPTIONS", f"WANDB_API_KEY={WANDB}"),
+        ("DB_PASS", "hunter2"),
+        ("MYSQL_PWD", "Zq9!xx"),
+        ("SWANLAB_KEY", "Zq9bW3kLm5Rt7Yp1Sd2Fg"),
+        ("OPTIONS", "a=1 SWANLAB_KEY=Zq9bW3kLm5Rt7Yp1Sd2Fg"),
+        ("http_proxy", "bob:pass@host:8080"),
         ("PEM", "-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
     ],
 )
@@ -72,6 +77,12 @@ def test_a_flag_with_a_literal_secret_is_refused_and_never_shown(name: str, valu
         {"groups": {"x": {"+a.clients": {"api-key": [WANDB, WANDB]}}}},
         {"labels": {"api-key": WANDB}},
         {"pip": [f"--extra-index-url=https://me:{WANDB}@host/simple"]},
+        {"pip": [f"lib @ git+https://{WANDB}@host/team/lib.git"]},
+        {"extra": ["WANDB_API_KEY", WANDB]},
+        {"extra": ["--wandb-api-key", WANDB]},
+        {"secrets": {"WANDB_API_KEY": ("env", "a" + WANDB)}},
+        {"secrets": {"a" + WANDB: ("file", "/etc/keys/wandb")}},
+        {"secrets": {"a" + WANDB: ("env", "b" + WANDB)}},
     ],
 )
 def test_the_same_in_arguments_variables_labels_and_requirements(changes: dict[str, Any]) -> None:
@@ -107,6 +118,23 @@ def test_a_key_pasted_where_no_value_belongs(changes: dict[str, Any]) -> None:
         ("URL", "http://host:8080/path@v1"),
         ("URL", "http://me:${PASSWORD}@host"),
         ("COMMIT", WANDB),
+        ("SORT_KEY", "global_step"),
+        ("SORT_KEY", "global_step_100_of_metrics"),
+        ("PARTITION_KEY", "12345678901234567890"),
+        ("SWANLAB_KEY", ""),
+        ("SSH_KEY", "/root/.ssh/id_ed25519_for_the_nodes"),
+        ("SWANLAB_KEY", "${oc.env:SWANLAB_KEY}"),
+        ("PWD", "/home/me2"),
+        ("OLD_PWD", "/home/me2"),
+        ("FUSION_PASS", "2"),
+        ("DB_PASS", ""),
+        ("IMAGE", "verl:v1@sha256:0123456789abcdef"),
+        ("IMAGE", "host:5000/verl:v1"),
+        ("http_proxy", "host:8080"),
+        ("MAIL", "mailto:bob@example.com"),
+        ("REPO", "git+ssh://git@github.com/team/lib.git"),
+        ("REPO", "https://bob@host/team/lib.git"),
+        ("REPO", f"git+https://github.com/team/lib.git@{WANDB}"),
     ],
 )
 def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> None:
@@ -117,6 +145,9 @@ def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> N
     "word",
     [
         "data.prompt_key=prompt",
+        "reward.reward_fn_key=data_source_2_of_the_set",
+        "+a.forward_pass=level2",
+        "~trainer.token",
         "actor_rollout_ref.rollout.max_num_batched_tokens=8192",
         "algorithm.loss_per_token=True",
         "+tokenizer.eos_token='<|im_end|>'",
@@ -167,3 +198,34 @@ def test_names() -> None:
         assert holds_secret(name, "Zq9")
     for name in ("key", "reward_fn_key", "MAX_TOKENS", "TOKEN_LEN", "SECRETARY", "x.tokenizer"):
         assert not holds_secret(name, "Zq9")
+
+
+def test_trailing_words_of_the_field_are_no_secrets() -> None:
+    assert run_checks(job(extra=["--eos-token", "<|im_end|>", "data.x=1", "--token", "--verbose", "token"])) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("the key WANDB_API_KEY=Zq9; did you mean x?", "the key WANDB_API_KEY=***; did you mean x?"),
+        ("未知的键 WANDB_API_KEY=Zq9；是否应为 x？", "未知的键 WANDB_API_KEY=***；是否应为 x？"),
+        (f"unknown key X={WANDB}", "unknown key X=***"),
+        ("http://h:8265?token=Zq9 is no address", "http://h:8265?token=*** is no address"),
+        ("https://u:Zq9@host/x is no folder", "https://***@host/x is no folder"),
+    ],
+)
+def test_a_sentence_is_told_without_the_secrets_in_it(text: str, told: str) -> None:
+    assert redacted(text) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "job.yaml:3: secrets.HF_TOKEN: it wants NAME=VALUE",
+        f"the package of commit {WANDB} is at /models/x",
+        "run=qwen3_5_122b_a10b_32k VLLM_MAX_TOKENS=32768 data.prompt_key=prompt",
+        "HF_TOKEN= is empty",
+    ],
+)
+def test_a_sentence_without_a_secret_is_told_as_it_is(text: str) -> None:
+    assert redacted(text) == text

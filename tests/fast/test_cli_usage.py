@@ -8,6 +8,7 @@ import pytest
 
 from submitter.cli.language import from_environment
 from tests.support.cli import MAIN_JOB, Result, commands, english, npurun
+from tests.support.job_files import HEAD
 
 CHINESE = {"LANG": "zh_CN.UTF-8"}
 WRONG = [
@@ -193,3 +194,26 @@ def test_a_terminal_without_utf8(tmp_path: Path) -> None:
 def test_json_stays_json_on_a_terminal_without_utf8(tmp_path: Path) -> None:
     result = npurun("status", "😀世界", "--json", "--lang", "zh", home=tmp_path, encoding="ascii")
     assert result.code == 2 and "世界" in result.error["message"]
+
+
+TOKEN = "0123456789abcdef0123456789abcdef01234567"
+ECHOES = {
+    "flag's name": (f"env: {{'WANDB_API_KEY={TOKEN}': 1}}", []),
+    "top-level key": (f"'X={TOKEN}': 1", []),
+    "working_dir": (f"runtime_env: {{working_dir: 'https://u:{TOKEN}@host/x'}}", []),
+    "set": ("", ["--set", TOKEN]),
+    "set with a newline": ("", ["--set", f"{TOKEN}\udc80"]),
+    "query": ("", ["--address", f"http://127.0.0.1:1?token={TOKEN}"]),
+    "password": ("", ["--address", f"http://u:{TOKEN}@127.0.0.1:1"]),
+}
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("case", ECHOES)
+def test_a_refusal_repeats_no_secret(case: str, as_json: bool, tmp_path: Path) -> None:
+    lines, words = ECHOES[case]
+    job = tmp_path / "job.yaml"
+    job.write_text(f"{HEAD}{lines}\n", encoding="utf-8")
+    result = npurun("submit", str(job), *words, *(["--json"] if as_json else []), home=tmp_path)
+    assert result.code in {2, 3}
+    assert TOKEN not in result.out + result.err
