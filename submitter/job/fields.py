@@ -13,10 +13,12 @@ from submitter.job.document import Entry, Mapping, Node, Scalar, plain_kind
 from submitter.job.document import Sequence as SequenceNode
 from submitter.job.model import Number, RawText
 from submitter.job.nearest import nearest
-from submitter.job.scalars import Resolved, text_of
+from submitter.job.scalars import Resolved, text_of, visible
 from submitter.job.variables import Scope
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+MAX_INTEGER_CHARS = 18
+"""Far beyond every limit here; Python itself refuses to read thousands of digits."""
 _BOOLS = {"true": True, "false": False}
 
 T = TypeVar("T")
@@ -107,7 +109,7 @@ def integer(low: int, high: int) -> Callable[[Resolved, str], int]:
         text = text_of(resolved.value)
         if not isinstance(resolved.value, (Number, RawText)) or _INTEGER.fullmatch(text) is None:
             raise _wrong("integer", resolved, key)
-        if not low <= int(text) <= high:
+        if len(text) > MAX_INTEGER_CHARS or not low <= int(text) <= high:
             raise UsageError("job.range", resolved.place, key=key, value=text, low=low, high=high)
         return int(text)
 
@@ -148,14 +150,14 @@ def one_of(allowed: Iterable[str]) -> Callable[[Resolved, str], str]:
     def read(resolved: Resolved, key: str) -> str:
         text = text_of(resolved.value)
         if text not in choices:
-            raise UsageError("job.choice", resolved.place, key=key, value=text, allowed=", ".join(choices))
+            raise UsageError("job.choice", resolved.place, key=key, value=visible(text), allowed=", ".join(choices))
         return text
 
     return read
 
 
 def _wrong(wanted: str, resolved: Resolved, key: str) -> UsageError:
-    return UsageError(f"job.want_{wanted}", resolved.place, key=key, value=text_of(resolved.value))
+    return UsageError(f"job.want_{wanted}", resolved.place, key=key, value=visible(text_of(resolved.value)))
 
 
 def _shape(node: Node) -> str:
@@ -164,4 +166,4 @@ def _shape(node: Node) -> str:
     if isinstance(node, SequenceNode):
         return "[…]"
     name, equals, _ = node.text.partition("=")
-    return f"{name}=…" if equals else node.text  # `WANDB_API_KEY=…` under env: the value may be a secret
+    return f"{name}=…" if equals else visible(node.text)  # `WANDB_API_KEY=…` under env: the value may be a secret

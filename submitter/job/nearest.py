@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+NONE = "-"
+ALIKE = 0.5
+"""Of difflib's ratio: below, two names share a few letters by chance."""
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The most alike of `known`, capitals aside; "-" when there is none to choose from."""
+    """The most alike of `known`, capitals aside; `NONE` when none is near."""
     from difflib import SequenceMatcher  # only when there is an error to tell
 
     # Long names are cut: the comparison's time grows with the square of the length.
     wanted = name[:100].lower()
     ratio = {other: SequenceMatcher(None, other.lower(), wanted).ratio() for other in known}
-    return max(ratio, key=lambda other: ratio[other], default="-")
+    near = [other for other in ratio if ratio[other] >= ALIKE]
+    return max(near, key=lambda other: ratio[other], default=NONE)

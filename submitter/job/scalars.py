@@ -54,6 +54,11 @@ def text_of(value: ScalarValue) -> str:
     return value.spelling if isinstance(value, Number) else str(value)
 
 
+def visible(text: str) -> str:
+    """`text` as an error shows it: the empty one can be seen."""
+    return text or "''"
+
+
 def _value(scalar: Scalar, place: Place) -> ScalarValue:
     kind = plain_kind(scalar.text)
     if kind == "str" or not scalar.plain:

@@ -25,8 +25,8 @@ from submitter.job import expression
 from submitter.job.document import Entry, Node, Scalar, plain_kind
 from submitter.job.document import Mapping as MappingNode
 from submitter.job.model import Number, RawText, Variable
-from submitter.job.nearest import nearest
-from submitter.job.scalars import Resolved, text_of, typed
+from submitter.job.nearest import NONE, nearest
+from submitter.job.scalars import Resolved, text_of, typed, visible
 
 PREDEFINED = ("HOME", "USER")
 MAX_EXPANDED_CHARS = 1 << 20
@@ -97,7 +97,8 @@ class Scope:
         found = self._lookup(name, place)
         text = text_of(found.value)
         if isinstance(found.value, bool) or _INTEGER_TEXT.fullmatch(text) is None or len(text) > expression.MAX_DIGITS:
-            raise UsageError("job.operand", found.place, name=name, value=text)
+            limit = expression.MAX_DIGITS
+            raise UsageError("job.operand", found.place, name=name, value=visible(text), limit=limit)
         return int(text)
 
     def _lookup(self, name: str, place: Place) -> Resolved:
@@ -178,7 +179,10 @@ def check_references(text: str, declared: Iterable[str], place: Place) -> set[st
 
 
 def undefined(name: str, declared: Iterable[str], place: Place) -> UsageError:
-    return UsageError("job.undefined", place, name=name, nearest=nearest(name, [*declared, *PREDEFINED]))
+    near = nearest(name, [*declared, *PREDEFINED])
+    if near == NONE:
+        return UsageError("job.undefined_alone", place, name=name)
+    return UsageError("job.undefined", place, name=name, nearest=near)
 
 
 def _names(text: str, place: Place) -> Iterator[str]:
@@ -193,13 +197,20 @@ def _given(sets: Sequence[str], declared: Mapping[str, Entry]) -> dict[str, str]
     given: dict[str, str] = {}
     for item in sets:
         name, equals, value = item.partition("=")
-        if not equals:  # whatever was given may be a secret
-            raise UsageError("job.set_form", Place(key="--set"))
         place = _set(name)
+        if not equals:
+            raise UsageError("job.set_form", place)
         if name not in declared:
-            raise UsageError("job.set_undeclared", place, name=name, nearest=nearest(name, declared))
+            raise _undeclared(name, declared, place)
         given[name] = value
     return given
+
+
+def _undeclared(name: str, declared: Iterable[str], place: Place) -> UsageError:
+    near = nearest(name, declared)
+    if near == NONE:
+        return UsageError("job.set_undeclared_alone", place, name=visible(name))
+    return UsageError("job.set_undeclared", place, name=name, nearest=near)
 
 
 def _in_order(declared: Mapping[str, Entry], shown: str) -> list[str]:

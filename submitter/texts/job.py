@@ -54,8 +54,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # Keys and their values
     "job.unknown_key": (
-        "unknown key {key}; did you mean {nearest}? Known here: {known}",
-        "未知的键 {key}；是否应为 {nearest}？此处可用：{known}",
+        "unknown key {key}; the nearest is {nearest}; known here: {known}",
+        "未知的键 {key}；最接近的是 {nearest}；此处可用：{known}",
     ),
     "job.missing": ("the key {key} is missing; it is required", "缺少必需的键 {key}"),
     "job.not_a_scalar": (
@@ -157,6 +157,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the variable {name} is not defined; did you mean {nearest}?",
         "变量 {name} 未定义；是否应为 {nearest}？",
     ),
+    "job.undefined_alone": (
+        "the variable {name} is not defined; define it under variables:",
+        "变量 {name} 未定义；请在 variables: 中定义",
+    ),
     "job.reference": (
         "{reference} is no reference; write ${{NAME}}, ${{{{ 2 * NAME }}}}, or {{$text: …}} for what is Hydra's",
         "{reference} 不是变量引用；请写 ${{NAME}}、${{{{ 2 * NAME }}}}，属于 Hydra 的内容请写 {{$text: …}}",
@@ -178,6 +182,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the job declares no variable {name}; did you mean {nearest}?",
         "作业未声明变量 {name}；是否应为 {nearest}？",
     ),
+    "job.set_undeclared_alone": (
+        "the job declares no variable {name}; the job file's variables: lists those that --set takes",
+        "作业未声明变量 {name}；--set 可用的变量见作业文件的 variables:",
+    ),
     "job.not_text": (
         "is not UTF-8 text, or holds a NUL character",
         "不是 UTF-8 文本，或包含 NUL 字符",
@@ -197,7 +205,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{expression} 超出 {limit}",
     ),
     "job.operand": (
-        "{name} is {value}, and an expression needs a whole number",
-        "{name} 为 {value}，而表达式需要整数",
+        "{name} is {value}, and an expression needs a whole number of at most {limit} digits",
+        "{name} 为 {value}，而表达式需要至多 {limit} 位的整数",
     ),
 }
