@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
 from tests.support.cluster import cluster5
 
 __all__ = ["cluster5"]
+
+# A shell starts background commands with these two ignored, and every process of a test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # Without hypothesis's own deadline of 0.2 s an example: a busy machine is no failure. Hangs are pytest-timeout's.
 settings.register_profile("npurun", deadline=None)
