@@ -27,8 +27,10 @@ def load_job(
     UsageError, with file and line: whatever is wrong with the name, the file, its content or a variable.
     """
     path, shown = _find(name_or_path)
-    for text in (*sets, *extra):
-        check_text(text, Place(key=text.partition("=")[0] if "=" in text else None))  # without a value: a secret?
+    for option, given in (("--set", sets), ("--", extra)):
+        for text in given:
+            name, equals, _ = text.partition("=")
+            check_text(text, Place(key=f"{option} {name}" if equals else option))  # never a value: it may be a secret
     root = parse(read_file(path, shown), shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))

@@ -197,9 +197,9 @@ def _given(sets: Sequence[str], declared: Mapping[str, Entry]) -> dict[str, str]
     given: dict[str, str] = {}
     for item in sets:
         name, equals, value = item.partition("=")
+        if not equals:  # whatever was given may be a secret
+            raise UsageError("job.set_form", Place(key="--set"))
         place = _set(name)
-        if not equals:
-            raise UsageError("job.set_form", place)
         if name not in declared:
             raise _undeclared(name, declared, place)
         given[name] = value

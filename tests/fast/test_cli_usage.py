@@ -202,7 +202,7 @@ ECHOES = {
     "top-level key": (f"'X={TOKEN}': 1", []),
     "working_dir": (f"runtime_env: {{working_dir: 'https://u:{TOKEN}@host/x'}}", []),
     "set": ("", ["--set", TOKEN]),
-    "set with a newline": ("", ["--set", f"{TOKEN}\udc80"]),
+    "set of no text": ("", ["--set", f"{TOKEN}\udc80"]),
     "query": ("", ["--address", f"http://127.0.0.1:1?token={TOKEN}"]),
     "password": ("", ["--address", f"http://u:{TOKEN}@127.0.0.1:1"]),
 }
@@ -213,7 +213,7 @@ ECHOES = {
 def test_a_refusal_repeats_no_secret(case: str, as_json: bool, tmp_path: Path) -> None:
     lines, words = ECHOES[case]
     job = tmp_path / "job.yaml"
-    job.write_text(f"{HEAD}{lines}\n", encoding="utf-8")
+    job.write_text(f"{HEAD}arguments: {{}}\n{lines}\n", encoding="utf-8")
     result = npurun("submit", str(job), *words, *(["--json"] if as_json else []), home=tmp_path)
     assert result.code in {2, 3}
     assert TOKEN not in result.out + result.err

@@ -337,7 +337,7 @@ class TestGivenValues:
 
     def test_set_without_equals(self, tmp_path: Path) -> None:
         error = refused(self.JOB, tmp_path, sets=["NNODES"])
-        assert (error.text_id, str(error)) == ("job.set_form", "--set NNODES: wants NAME=VALUE")
+        assert (error.text_id, str(error)) == ("job.set_form", "--set: wants NAME=VALUE")
 
     @pytest.mark.parametrize("name", ["NODES", "nnodes"])
     def test_set_of_an_undeclared_name(self, tmp_path: Path, name: str) -> None:
