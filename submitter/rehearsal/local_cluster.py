@@ -44,7 +44,7 @@ NODE_BYTES = 500 * memory.MIB
 TEMP_DIR_MAX = 40
 """A Unix socket's path may have 107 characters, and Ray adds up to 66 to its temp dir."""
 LABELS_SINCE = (2, 46)
-"""Oldest Ray tried whose `ray start --labels` takes key=value pairs; 2.41 wants JSON there and has no selectors."""
+"""`ray start --labels` takes key=value pairs in 2.46 (read in its source); 2.41 wants JSON and has no selectors."""
 OWN_TEMP_DIR_SINCE = (2, 55)
 """Before it only the head's --temp-dir counts: raylets that start side by side take the same socket names there, and
 each log monitor repeats every node's lines."""
