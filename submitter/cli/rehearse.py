@@ -61,7 +61,13 @@ class _Submitter:
             rng=random.SystemRandom(),
         )
         tell("cli.submitted", run=submission.run, submission=submission.submission_id, address=address)
-        return ExitCode(follow_to_end(connection, submission.run, submission.submission_id, out=_log_line))
+        return ExitCode(follow_to_end(connection, submission.run, submission.submission_id, out=_log_line, say=_say))
+
+
+def _say(text_id: str, /, **values: object) -> None:
+    """Not that an interrupted run goes on: this one ends with its cluster."""
+    if text_id != "follow.interrupted":
+        tell(text_id, **values)
 
 
 def _log_line(line: str) -> None:

@@ -17,6 +17,7 @@ from submitter.cli.prepare import checked_job
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import END_PREFIX, PROOF_PREFIX
+from submitter.texts import Tell
 
 if TYPE_CHECKING:
     from submitter.cluster.client import RayClient
@@ -64,6 +65,7 @@ def follow_to_end(
     submission_id: str,
     document: dict[str, object] | None = None,
     out: Callable[[str], None] | None = None,
+    say: Tell = tell,
 ) -> int:
     """Streams the log to `out`, returns the outcome's exit code.
 
@@ -73,12 +75,12 @@ def follow_to_end(
 
     out = out or (log_line if document is None else tell_line)
     try:
-        outcome = follow(connection, submission_id, out=out, tell=tell)
+        outcome = follow(connection, submission_id, out=out, tell=say)
     except OutputLostError as lost:
         silence(sys.stdout)
         if not lost.reader_left:
             tell("cli.output_lost", reason=lost.reason)
-        tell("follow.interrupted", run=run)
+        say("follow.interrupted", run=run)
         return ExitCode.INTERRUPTED
     except NpurunError as error:
         if document is None:

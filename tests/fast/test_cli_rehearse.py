@@ -12,6 +12,7 @@ from submitter.errors import NotPlacedError
 from submitter.exit_codes import ExitCode
 from submitter.job.model import Job
 from submitter.rehearsal import rehearse as room
+from submitter.supervise.outcome import Outcome
 from tests.support.cli import MAIN_JOB, npurun
 from tests.support.fake_ray import FakeRay
 
@@ -70,3 +71,16 @@ def test_checks_refuse_before_anything_starts(rehearsal: Rehearsal, tmp_path: Pa
     )
     assert npurun("rehearse", str(file), home=tmp_path).code == 3
     assert rehearsal.seen == {}
+
+
+def test_an_interrupted_rehearsal_is_not_told_to_go_on(
+    rehearsal: Rehearsal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_client: Any, submission_id: str, *, out: Any, tell: Any) -> Outcome:
+        tell("follow.interrupted", run=submission_id)
+        return Outcome(ExitCode.INTERRUPTED, "RUNNING", "interrupted", None)
+
+    monkeypatch.setattr("submitter.supervise.follow.follow", interrupted)
+    result = npurun("rehearse", MAIN_JOB, home=tmp_path)
+    assert result.code == 130
+    assert "goes on" not in result.err
