@@ -9,19 +9,12 @@ from pathlib import Path
 import pytest
 
 from submitter.gang.record import END_PREFIX
+from tests.support.jobs import SIX_FLAGS
 from tests.support.rehearsal import Rehearsal, rehearsal
 
 pytestmark = pytest.mark.real
 
 RUN_BOUND_S = 300.0
-SIX_FLAGS = {
-    "CPU_AFFINITY_CONF": "1",
-    "VLLM_ALLREDUCE_USE_SYMM_MEM": "0",
-    "VLLM_ASCEND_ENABLE_FLASHCOMM1": "1",
-    "VLLM_ASCEND_ENABLE_PREFETCH_MLP": "1",
-    "VLLM_ASCEND_ENABLE_TOPK_OPTIMIZE": "1",
-    "VLLM_USE_V1": "1",
-}
 STEP = re.compile(r"step:(\d+) - .*critic/rewards/mean:([0-9.]+)")
 FLAG_LINE = re.compile(r"\[npurun\]\s+(\w+)\s+(\S+)\s*$", re.MULTILINE)
 
