@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -27,8 +27,7 @@ from submitter.errors import NotPlacedError, RunFailedError, UsageError
 from submitter.rehearsal import memory
 from submitter.rehearsal.claim import Claim, claim
 from submitter.rehearsal.keeper import TERM_WAIT_S, descendants, end_tree
-
-Tell = Callable[..., None]
+from submitter.texts import Tell
 
 START_WAIT_S = 180.0
 """Five nodes take about 25 s on 2 idle cores; a busy machine is slower, a hang longer."""
@@ -319,7 +318,8 @@ def _wait_or_end(keeper: subprocess.Popen[bytes], deadline: float) -> None:
     except subprocess.TimeoutExpired:
         end_tree(keeper.pid)
         keeper.kill()
-        keeper.wait()
+        with suppress(subprocess.TimeoutExpired):  # a killed process is gone at once, unless it waits for a device
+            keeper.wait(TERM_WAIT_S)
 
 
 @contextmanager

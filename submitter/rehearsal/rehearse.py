@@ -13,20 +13,20 @@ from typing import NoReturn
 
 from submitter.errors import RunFailedError, UsageError
 from submitter.exit_codes import ExitCode
+from submitter.gang.placement import CPUS_PER_NPU
 from submitter.gang.selector import example
 from submitter.job.model import Job
 from submitter.rehearsal import assets, memory
-from submitter.rehearsal.local_cluster import NODE_BYTES, LocalCluster, NodeSpec, Tell, require_memory
+from submitter.rehearsal.local_cluster import NODE_BYTES, LocalCluster, NodeSpec, require_memory
 from submitter.rehearsal.overlay import Change, Overlay, apply_overlay, load_overlay
 from submitter.rehearsal.results import Results, read_results
+from submitter.texts import Tell
 
 RunJob = Callable[[Job, str, Mapping[str, Path]], ExitCode]
 
 PACKAGE = "npurun_verl_cpu"
 """Name under which `verl_cpu` travels."""
 NEEDED = ("ray", "verl", "torch", "transformers", "tensordict", "transfer_queue", "pyarrow")
-CPUS_PER_NPU = 3
-"""What the gang reserves with each NPU: verl's own shape."""
 SPARE_CPUS = 16
 """For actors without an NPU (task runner, agent loops, reward) beside the reservation."""
 TRAINER_BYTES = 3100 * memory.MIB
@@ -80,7 +80,7 @@ def node_specs(job: Job) -> list[NodeSpec]:
     return [
         NodeSpec(
             npus=npus,
-            cpus=npus * CPUS_PER_NPU + SPARE_CPUS,
+            cpus=npus * CPUS_PER_NPU[job.trainer.launcher] + SPARE_CPUS,
             labels={**labels, "npurun-rehearsal-node": str(index)},
         )
         for index in range(job.cluster.nodes)

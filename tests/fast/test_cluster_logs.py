@@ -173,14 +173,7 @@ def test_a_dashboard_that_is_away_for_minutes_is_waited_for_with_growing_pauses(
     job = ray.add_job("run-a1", log=b"one\n")
     clock = SkippingClock()
     told: list[str] = []
-    log = JobLog(
-        RayClient(ray.address),
-        "run-a1",
-        tell=lambda text_id, **_: told.append(text_id),
-        clock=clock,
-        sleep=clock.sleep,
-        jitter=lambda: 1.0,
-    )
+    log = _telling(ray, told, clock, jitter=lambda: 1.0)
     assert log.read(5) == ["one"]
     ray.fail_next("GET", "/api/jobs/run-a1/logs/tail", *[drop] * 24)
     job.write(b"two\n")
@@ -217,13 +210,7 @@ def test_a_byte_that_is_no_utf8_is_read_another_way_and_told(ray: FakeRay) -> No
     job = ray.add_job("run-a1", log=b"before\nGBK: \xce\xd2\n")
     clock = SkippingClock()
     told: list[str] = []
-    log = JobLog(
-        RayClient(ray.address),
-        "run-a1",
-        tell=lambda text_id, **_: told.append(text_id),
-        clock=clock,
-        sleep=clock.sleep,
-    )
+    log = _telling(ray, told, clock)
     lines: list[str] = []
     while len(lines) < 2:
         lines += log.read(0.2)
@@ -297,13 +284,7 @@ def test_a_refused_token_does_not_become_another_way_of_reading(ray: FakeRay) ->
     ray.fail_next("GET", "/api/jobs/run-a1/logs/tail", *[says(403, "Forbidden")] * 6)
     clock = SkippingClock()
     told: list[str] = []
-    log = JobLog(
-        RayClient(ray.address),
-        "run-a1",
-        tell=lambda text_id, **_: told.append(text_id),
-        clock=clock,
-        sleep=clock.sleep,
-    )
+    log = _telling(ray, told, clock)
     lines: list[str] = []
     while not lines:
         lines += log.read(1.0)
@@ -327,3 +308,15 @@ def test_ctrl_c_while_it_connects_prints_nothing(ray: FakeRay, caplog: pytest.Lo
 
 def _nothing(_text_id: str, /, **_values: object) -> None:
     pass
+
+
+def _telling(ray: FakeRay, told: list[str], clock: SkippingClock, **settings: Any) -> JobLog:
+    """A log on a clock of its own that notes the ids of what it tells."""
+    return JobLog(
+        RayClient(ray.address),
+        "run-a1",
+        tell=lambda text_id, **_: told.append(text_id),
+        clock=clock,
+        sleep=clock.sleep,
+        **settings,
+    )
