@@ -1,17 +1,28 @@
-"""What a check is: an id and a pure function."""
+"""What a check is: an id, the severities that it can give, and a pure function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from submitter.checks.finding import Finding
-from submitter.job.model import Job
+from submitter.checks.case import Case, NotChecked
+from submitter.checks.finding import Finding, Severity
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`id` is also the text id of its findings; the function's docstring names its source."""
+    """`id` is also the text id of its findings (`<id>`, `<id>.fix`) and of what it is about (`<id>.about`).
+
+    The function's docstring names its source.
+    """
 
     id: str
-    check: Callable[[Job], list[Finding]]
+    severities: tuple[Severity, ...]
+    check: Callable[[Case], Iterable[Finding | NotChecked]]
+    ppo: bool = False
+    """Only where the trainer reads verl's PPO configuration."""
+
+    @property
+    def source(self) -> str:
+        """From the docstring, on one line."""
+        return " ".join((self.check.__doc__ or "").split()).removeprefix("Source: ")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from runtime_env.build import NOSET_FLAG, STOP_WAIT_FLAG, STOP_WAIT_S
 from submitter.checks import verl_ray_init
+from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
 from submitter.checks.secret_like import shown
@@ -35,8 +36,9 @@ _ALWAYS_EXPANDED = re.compile(r"\$\{[A-Z0-9_]+\}")
 CORE_RANGES = frozenset({"CPU_AFFINITY_CONF"})
 
 
-def reserved_flag(job: Job) -> list[Finding]:
+def reserved_flag(case: Case) -> list[Finding]:
     """Source: the driver and its fence recognise an attempt's processes by these names."""
+    job = case.job
     places = [(flag.name, flag.place) for flag in job.flags] + [(secret.name, secret.place) for secret in job.secrets]
     return [
         Finding("NR411", "error", place, values={"name": name})
@@ -45,29 +47,34 @@ def reserved_flag(job: Job) -> list[Finding]:
     ]
 
 
-def noset_off(job: Job) -> list[Finding]:
+def noset_off(case: Case) -> list[Finding]:
     """Source: ray/_private/accelerators/npu.py; verl sets ASCEND_RT_VISIBLE_DEVICES by local rank itself."""
+    job = case.job
     return _findings("NR412", "error", (flag for flag in job.flags if flag.name == NOSET_FLAG and flag.value != "1"))
 
 
-def stop_wait_short(job: Job) -> list[Finding]:
+def stop_wait_short(case: Case) -> list[Finding]:
     """Source: ray/dashboard/modules/job/job_supervisor.py kills after this time; see STOP_WAIT_S."""
+    job = case.job
     short = (flag for flag in job.flags if flag.name == STOP_WAIT_FLAG and not _long_enough(flag.value))
     return _findings("NR413", "error", short, limit=f"{STOP_WAIT_S} s")
 
 
-def devices_for_all(job: Job) -> list[Finding]:
+def devices_for_all(case: Case) -> list[Finding]:
     """Source: CANN narrows every process to this list, whatever device its local rank asks for."""
+    job = case.job
     return _findings("NR414", "error", (flag for flag in job.flags if flag.name == "ASCEND_RT_VISIBLE_DEVICES"))
 
 
-def worker_start(job: Job) -> list[Finding]:
+def worker_start(case: Case) -> list[Finding]:
     """Source: ray/_private/runtime_env/context.py; a value without Ray's Python leaves the job pending (900 s)."""
+    job = case.job
     return _findings("NR415", "warning", _named(job, START))
 
 
-def expanded(job: Job) -> list[Finding]:
+def expanded(case: Case) -> list[Finding]:
     """Source: ray/_private/utils.py, update_envs: each worker fills in its node's own variables."""
+    job = case.job
     return [
         finding
         for flag in job.flags
@@ -76,40 +83,44 @@ def expanded(job: Job) -> list[Finding]:
     ]
 
 
-def one_ip(job: Job) -> list[Finding]:
+def one_ip(case: Case) -> list[Finding]:
     """Source: HCCL and vLLM bind to this address; on every other node it is not theirs."""
+    job = case.job
     severity: Severity = "error" if job.cluster.nodes > 1 else "warning"
     return _findings("NR421", severity, _named(job, OWN_IP))
 
 
-def fixed_ranks(job: Job) -> list[Finding]:
+def fixed_ranks(case: Case) -> list[Finding]:
     """Source: torch.distributed and HCCL read one rank per process from these; a job has one value for all."""
+    job = case.job
     return _findings("NR422", "error", _named(job, RANKS))
 
 
-def one_interface(job: Job) -> list[Finding]:
+def one_interface(case: Case) -> list[Finding]:
     """Source: the socket transports bind to the interface of that name; hosts often name theirs differently."""
+    job = case.job
     chosen = _several_nodes(job, INTERFACES, lambda value: not value.startswith("^"))  # ^ excludes: fits any node
     return _findings("NR423", "warning", chosen)
 
 
-def one_topology(job: Job) -> list[Finding]:
+def one_topology(case: Case) -> list[Finding]:
     """Source: torch_npu; explicit core ranges (`1,npu0:0-11`) describe one server, a bare mode fits all."""
+    job = case.job
     return _findings("NR424", "warning", _several_nodes(job, CORE_RANGES, lambda value: ":" in value))
 
 
 RULES = (
     *verl_ray_init.RULES,
-    Rule("NR411", reserved_flag),
-    Rule("NR412", noset_off),
-    Rule("NR413", stop_wait_short),
-    Rule("NR414", devices_for_all),
-    Rule("NR415", worker_start),
-    Rule("NR416", expanded),
-    Rule("NR421", one_ip),
-    Rule("NR422", fixed_ranks),
-    Rule("NR423", one_interface),
-    Rule("NR424", one_topology),
+    Rule("NR411", ("error",), reserved_flag),
+    Rule("NR412", ("error",), noset_off),
+    Rule("NR413", ("error",), stop_wait_short),
+    Rule("NR414", ("error",), devices_for_all),
+    Rule("NR415", ("warning",), worker_start),
+    Rule("NR416", ("error", "warning"), expanded),
+    Rule("NR421", ("error", "warning"), one_ip),
+    Rule("NR422", ("error",), fixed_ranks),
+    Rule("NR423", ("warning",), one_interface),
+    Rule("NR424", ("warning",), one_topology),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from submitter.checks.case import Case
 from submitter.checks.finding import Finding
 from submitter.checks.rule import Rule
 from submitter.checks.secret_like import MASK, holds_secret, is_key_shaped, redacted
@@ -17,12 +18,13 @@ Text = tuple[str, str, Place]
 """(name, text, place) of something that travels or is printed."""
 
 
-def secret_value(job: Job) -> list[Finding]:
+def secret_value(case: Case) -> list[Finding]:
     """A literal that looks like a key, a token or a password.
 
     Source: Ray 2.60 keeps env_vars, entrypoint and metadata of a job in plain text and gives them to any client that
     is no browser (ray/dashboard/runtime_env_redaction.py).
     """
+    job = case.job
     found = [(name, place) for name, text, place in _texts(job) if holds_secret(name, text)]
     found += [("", place) for text, place in _names(job) if is_key_shaped(text)]
     return [
@@ -31,8 +33,9 @@ def secret_value(job: Job) -> list[Finding]:
     ]
 
 
-def secret_and_flag(job: Job) -> list[Finding]:
+def secret_and_flag(case: Case) -> list[Finding]:
     """One name, a reference and a value: which of them a process sees would depend on the order of start."""
+    job = case.job
     flags = {flag.name: flag for flag in job.flags}
     return [
         Finding("NR432", "error", flags[secret.name].place, values={"name": secret.name})
@@ -41,7 +44,7 @@ def secret_and_flag(job: Job) -> list[Finding]:
     ]
 
 
-RULES = (Rule("NR431", secret_value), Rule("NR432", secret_and_flag))
+RULES = (Rule("NR431", ("error",), secret_value), Rule("NR432", ("error",), secret_and_flag))
 
 
 def _texts(job: Job) -> Iterator[Text]:

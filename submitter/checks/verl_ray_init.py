@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from runtime_env.build import build
 from runtime_env.stacks import Release, stack_of
+from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
 from submitter.checks.secret_like import shown
@@ -60,18 +61,21 @@ OVERWRITTEN: Mapping[str, Condition] = {
 """verl sets a value of its own."""
 
 
-def copied_flag(job: Job) -> list[Finding]:
+def copied_flag(case: Case) -> list[Finding]:
     """A flag that verl passes on by itself; see COPIED."""
+    job = case.job
     return _conflicts(job, "NR401", COPIED)
 
 
-def overwritten_flag(job: Job) -> list[Finding]:
+def overwritten_flag(case: Case) -> list[Finding]:
     """A flag that verl gives its own value; see OVERWRITTEN."""
+    job = case.job
     return _conflicts(job, "NR402", OVERWRITTEN)
 
 
-def repeated_variable(job: Job) -> list[Finding]:
+def repeated_variable(case: Case) -> list[Finding]:
     """An argument that sets a variable which is in the job's runtime_env already; see the module."""
+    job = case.job
     if job.trainer.launcher != "ray":
         return []
     names = set(build(job, run="any", attempt=1)["env_vars"])
@@ -84,8 +88,9 @@ def repeated_variable(job: Job) -> list[Finding]:
     ]
 
 
-def repeated_field(job: Job) -> list[Finding]:
+def repeated_field(case: Case) -> list[Finding]:
     """An argument that sets a field of the runtime_env which the job sets already; see the module."""
+    job = case.job
     if job.trainer.launcher != "ray":
         return []
     fields = {"py_modules"}  # npurun's own package: it may not be overridden either
@@ -99,10 +104,10 @@ def repeated_field(job: Job) -> list[Finding]:
 
 
 RULES = (
-    Rule("NR401", copied_flag),
-    Rule("NR402", overwritten_flag),
-    Rule("NR403", repeated_variable),
-    Rule("NR404", repeated_field),
+    Rule("NR401", ("error", "warning"), copied_flag),
+    Rule("NR402", ("error", "warning"), overwritten_flag),
+    Rule("NR403", ("error",), repeated_variable),
+    Rule("NR404", ("error",), repeated_field),
 )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from pathlib import Path
 
+from submitter.checks.case import Case
 from submitter.checks.finding import Finding
 from submitter.checks.rule import Rule
 from submitter.errors import Place
@@ -115,19 +116,21 @@ def silent_logger() -> logging.Logger:
     return logger
 
 
-def working_dir_missing(job: Job) -> list[Finding]:
+def working_dir_missing(case: Case) -> list[Finding]:
     """Source: Ray packs a local folder only; anything else fails at submission."""
+    job = case.job
     folder = job.runtime_env.working_dir
     if folder is None or Path(folder).is_dir():
         return []
     return [Finding("NR441", "error", _place(job), value=folder)]
 
 
-def working_dir_packed(job: Job) -> list[Finding]:
+def working_dir_packed(case: Case) -> list[Finding]:
     """What Ray would pack: its size, and modules in it that keep Ray's supervisor of the job from starting.
 
     Source: ray/_private/runtime_env/packaging.py (ignore rules, storage in the GCS) and working_dir.py (PYTHONPATH).
     """
+    job = case.job
     folder = job.runtime_env.working_dir
     if folder is None or not Path(folder).is_dir():
         return []
@@ -144,7 +147,7 @@ def working_dir_packed(job: Job) -> list[Finding]:
     return [Finding("NR445", "warning", _place(job), value=path) for path in sorted(found.shadows)]
 
 
-RULES = (Rule("NR441", working_dir_missing), Rule("NR442", working_dir_packed))
+RULES = (Rule("NR441", ("error",), working_dir_missing), Rule("NR442", ("error", "warning"), working_dir_packed))
 
 
 def _module(path: str) -> str | None:

@@ -25,10 +25,10 @@ class ChecksRefuseError(NpurunError):
 
 def checked_job(name: str, sets: tuple[str, ...]) -> Job:
     """The job, with its findings told on stderr; raises `ChecksRefuseError` when one of them is an error."""
-    from submitter.checks.registry import run_checks
+    from submitter.checks.examine import examine
 
     job = load(name, sets)
-    findings = run_checks(job)
+    findings = examine(job).findings
     print_findings(findings)
     if any(finding.severity == "error" for finding in findings):
         raise ChecksRefuseError(findings)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from submitter.checks.registry import run_checks
 from submitter.checks.runtime import INTERFACES, OWN_IP, RANKS
 from submitter.job.load import load_job
 from submitter.job.model import Job
 from tests.support.builders import FILE, job
+from tests.support.checks import findings_of
 
 
 def found(made: Job) -> list[tuple[str, str]]:
-    return [(finding.id, finding.severity) for finding in run_checks(made)]
+    return [(finding.id, finding.severity) for finding in findings_of(made)]
 
 
 CASES = [
@@ -37,7 +37,7 @@ CASES = [
 def test_each_flag_has_its_finding_at_its_line(name: str, value: str, rule: str, severity: str) -> None:
     made = job(flags={"FINE": "1", name: value})
     assert found(made) == [(rule, severity)]
-    (finding,) = run_checks(made)
+    (finding,) = findings_of(made)
     assert (finding.place.file, finding.place.line) == (FILE, 2)
     assert name in finding.message()
     assert finding.fix()
@@ -69,7 +69,7 @@ def test_a_secret_may_not_have_a_reserved_name_either() -> None:
 
 def test_a_value_pasted_into_the_wrong_flag_is_not_shown() -> None:
     secret = "hf_" + "Ab3" * 10
-    (finding, *_) = run_checks(job(flags={"RANK": secret}))
+    (finding, *_) = findings_of(job(flags={"RANK": secret}))
     assert secret not in str(finding.as_json()) + finding.message("zh")
     assert finding.value == "***"
 
@@ -79,4 +79,4 @@ def test_the_shipped_job_has_no_finding(stack: str) -> None:
     import dataclasses
 
     shipped = load_job("qwen3_5_122b_a10b_32k", environ={"HOME": "/root"})
-    assert run_checks(dataclasses.replace(shipped, stack=stack)) == []
+    assert findings_of(dataclasses.replace(shipped, stack=stack)) == []

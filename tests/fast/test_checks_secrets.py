@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from submitter.checks.finding import Finding
-from submitter.checks.registry import run_checks
 from submitter.checks.secret_like import MASK, holds_secret, redacted, shown
 from submitter.job.model import Job
 from tests.support.builders import job, raw
+from tests.support.checks import findings_of
 
 WANDB = "0123456789abcdef0123456789abcdef01234567"
 HUGGING_FACE = "hf_" + "AbCdEfGh12" * 3
@@ -22,8 +22,8 @@ OPENAI = "sk-" + "proj-AbCd1234" * 3
 
 def refused(made: Job, secret: str) -> list[Finding]:
     """The NR431 findings, after a look for `secret` in all that anybody could print of them."""
-    findings = [finding for finding in run_checks(made) if finding.id == "NR431"]
-    for finding in run_checks(made):
+    findings = [finding for finding in findings_of(made) if finding.id == "NR431"]
+    for finding in findings_of(made):
         told = json.dumps([finding.as_json("en"), finding.as_json("zh")]) + repr(finding) + str(finding.place)
         assert secret not in told
     for finding in findings:
@@ -138,7 +138,7 @@ def test_a_key_pasted_where_no_value_belongs(changes: dict[str, Any]) -> None:
     ],
 )
 def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> None:
-    assert not [one for one in run_checks(job(flags={name: value})) if one.id.startswith("NR43")]
+    assert not [one for one in findings_of(job(flags={name: value})) if one.id.startswith("NR43")]
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,18 @@ def test_what_only_resembles_a_secret_is_let_through(name: str, value: str) -> N
     ],
 )
 def test_arguments_of_the_field_are_no_secrets(word: str) -> None:
-    assert run_checks(job(extra=[word])) == []
+    assert findings_of(job(extra=[word])) == []
 
 
 def test_a_name_may_not_be_secret_and_flag() -> None:
     made = job(flags={"WANDB_MODE": "online"}, secrets={"WANDB_MODE": ("env", "MODE")})
-    (finding,) = run_checks(made)
+    (finding,) = findings_of(made)
     assert (finding.id, finding.severity, finding.place.line) == ("NR432", "error", 1)
 
 
 def test_references_are_no_finding() -> None:
     secrets = {"WANDB_API_KEY": ("file", "/etc/keys/wandb"), "HF_TOKEN": ("env", "NODE_HF_TOKEN")}
-    assert run_checks(job(secrets=secrets)) == []
+    assert findings_of(job(secrets=secrets)) == []
 
 
 @given(
@@ -201,7 +201,7 @@ def test_names() -> None:
 
 
 def test_trailing_words_of_the_field_are_no_secrets() -> None:
-    assert run_checks(job(extra=["--eos-token", "<|im_end|>", "data.x=1", "--token", "--verbose", "token"])) == []
+    assert findings_of(job(extra=["--eos-token", "<|im_end|>", "data.x=1", "--token", "--verbose", "token"])) == []
 
 
 @pytest.mark.parametrize(

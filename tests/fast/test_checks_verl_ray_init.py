@@ -14,20 +14,20 @@ import pytest
 
 from runtime_env.build import build
 from submitter.checks.finding import Finding
-from submitter.checks.registry import run_checks
 from submitter.checks.verl_ray_init import COPIED, OVERWRITTEN
 from submitter.job.model import Job, Trainer
 from tests.support.builders import job, number, torchrun_job
+from tests.support.checks import findings_of
 
 FILTERED_DEFAULTS = ("NCCL_DEBUG", "TOKENIZERS_PARALLELISM", "VLLM_LOGGING_LEVEL", "HCCL_NPU_SOCKET_PORT_RANGE")
 
 
 def ids(made: Job) -> list[str]:
-    return [finding.id for finding in run_checks(made)]
+    return [finding.id for finding in findings_of(made)]
 
 
 def only(made: Job) -> Finding:
-    (finding,) = run_checks(made)
+    (finding,) = findings_of(made)
     return finding
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from submitter.checks import working_dir
 from submitter.checks.finding import Finding
-from submitter.checks.registry import run_checks
 from submitter.checks.working_dir import MIB, measure
 from tests.support.builders import job
+from tests.support.checks import findings_of
 
 
 def sparse(path: Path, mib: float) -> None:
@@ -22,7 +22,7 @@ def sparse(path: Path, mib: float) -> None:
 
 
 def found(folder: Path, *excludes: str) -> list[Finding]:
-    return run_checks(job(working_dir=str(folder), excludes=excludes))
+    return findings_of(job(working_dir=str(folder), excludes=excludes))
 
 
 def test_a_small_folder_is_fine(tmp_path: Path) -> None:

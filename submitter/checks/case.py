@@ -1,0 +1,33 @@
+"""What rules look at: all that was gathered about one job. Rules are pure functions of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from runtime_env.stacks import Stack
+from submitter.checks.settings import Settings
+from submitter.job.model import Job
+from submitter.texts import text
+
+
+@dataclass(frozen=True)
+class NotChecked:
+    """What could not be looked at, and why: never a silent "ok". `why` is a text id."""
+
+    id: str
+    why: str
+    values: dict[str, object] = field(default_factory=dict)
+
+    def as_json(self, language: str = "en") -> dict[str, str]:
+        return {"id": self.id, "why": self.message(language)}
+
+    def message(self, language: str = "en") -> str:
+        return text(self.why, language, **self.values)
+
+
+@dataclass(frozen=True)
+class Case:
+    job: Job
+    stack: Stack | None
+    """None: the job names none."""
+    settings: Settings

@@ -1,0 +1,49 @@
+"""A job → its report: gathers what rules look at, runs every rule, sorts what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runtime_env.stacks import stack_of
+from submitter.checks.case import Case, NotChecked
+from submitter.checks.finding import Finding
+from submitter.checks.registry import RULES
+from submitter.checks.settings import Settings
+from submitter.job.model import Job
+
+_ORDER = ("error", "warning", "hint")
+
+
+@dataclass(frozen=True)
+class Report:
+    findings: tuple[Finding, ...]
+    """Errors first, else by place and id."""
+    not_checked: tuple[NotChecked, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+
+def examine(job: Job) -> Report:
+    """What all rules say; UsageError when the job's stack does not exist."""
+    return judge(gather(job))
+
+
+def gather(job: Job) -> Case:
+    """All that rules look at: the only part of the checks that reads disk or network."""
+    stack = stack_of(job)
+    return Case(job, stack, Settings(job, stack.verl_release if stack else None))
+
+
+def judge(case: Case) -> Report:
+    """Pure."""
+    rules = [rule for rule in RULES if case.settings.ppo or not rule.ppo]
+    said = [one for rule in rules for one in rule.check(case)]
+    findings = sorted((one for one in said if isinstance(one, Finding)), key=_sort_key)
+    return Report(tuple(findings), tuple(one for one in said if isinstance(one, NotChecked)))
+
+
+def _sort_key(finding: Finding) -> tuple[int, str, int, str]:
+    place = finding.place
+    return _ORDER.index(finding.severity), place.file or "", place.line or 0, finding.id

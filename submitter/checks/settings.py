@@ -1,0 +1,183 @@
+"""What verl will read: the job's arguments over the defaults of its verl release, key by key.
+
+Needs neither Hydra nor a config tree, so rules see the same values with and without composition; a test holds these
+values against Hydra's own composition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from runtime_env.verl_defaults import DEFAULT_CONFIG, DEFAULT_ENGINE, configs, defaults, nearest_release
+from submitter.checks.hydra_value import UNREADABLE, plain, read
+from submitter.checks.spelled import last_text
+from submitter.errors import Place
+from submitter.job.model import Job, RawText
+
+PPO_MODULES: Mapping[str, str] = {
+    # hydra.main's config_name in each module, verl 0.7.1 to 0.9.1.
+    "verl.trainer.main_ppo": "ppo_trainer",
+    "verl.trainer.main_generation_server": "ppo_trainer",
+    "verl.experimental.fully_async_policy.fully_async_main": "fully_async_ppo_trainer",
+    "verl.experimental.one_step_off_policy.main_ppo": "one_step_off_ppo_trainer",
+}
+"""Trainers that read verl's PPO configuration, with the config that each composes."""
+
+_PPO_ROOT = "actor_rollout_ref."
+_DEEPEST_REFERENCE = 8
+"""verl's defaults refer to each other at most three deep; a cycle ends here."""
+_SELECT = re.compile(r"\$\{oc\.select:([^,{}]+)(?:,(.*))?\}", re.DOTALL)
+_REFERENCE = re.compile(r"\$\{(\.*[A-Za-z_][\w.]*)\}")
+
+
+@dataclass(frozen=True)
+class _Given:
+    value: object
+    place: Place
+
+
+class Settings:
+    """Values are Python's own (`None` for null and for what does not exist); keys are dotted, without prefix."""
+
+    def __init__(self, job: Job, release: str | None) -> None:
+        """`release`: the job's verl; None: unknown, the newest counts."""
+        self._file = job.file
+        self._given = dict(_given(job))
+        self.release = nearest_release(release)
+        self.config = _config_name(job)
+        self.ppo = job.trainer.module in PPO_MODULES or any(key.startswith(_PPO_ROOT) for key in self._given)
+        """The trainer reads verl's PPO configuration."""
+        self._engine = str(self.value("model_engine")) if "model_engine" in self._given else DEFAULT_ENGINE
+
+    @cached_property
+    def _defaults(self) -> Mapping[str, object]:
+        """Of an engine or a config that this release lacks: of its own, since composition tells of the other."""
+        if not self.ppo:
+            return {}
+        known = configs(self.release)
+        config = self.config if self.config in known else DEFAULT_CONFIG
+        engine = self._engine if self._engine in known[config] else DEFAULT_ENGINE
+        return defaults(self.release, config, engine).values
+
+    def value(self, key: str) -> object:
+        """None: null, or no such key, or nothing that can be known here."""
+        return self._value(key, 0)
+
+    def has(self, key: str) -> bool:
+        """The key exists: by default or by the job."""
+        return key in self._given or key in self._defaults
+
+    def is_set(self, key: str) -> bool:
+        """The job itself sets it."""
+        return key in self._given
+
+    def place(self, *keys: str) -> Place:
+        """Where the first of `keys` that the job sets is set; else the job file, with the first key."""
+        for key in keys:
+            if key in self._given:
+                return self._given[key].place
+        return Place(file=self._file, key=keys[0])
+
+    def integer(self, key: str) -> int | None:
+        value = self.value(key)
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def number(self, key: str) -> float | None:
+        value = self.value(key)
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    def truth(self, key: str) -> bool | None:
+        """True or False; None for anything else, as `0` or "yes"."""
+        value = self.value(key)
+        return value if isinstance(value, bool) else None
+
+    def text(self, key: str) -> str | None:
+        value = self.value(key)
+        return value if isinstance(value, str) else None
+
+    def items(self, key: str) -> list[object]:
+        """A list's items; one value that is no list counts as a list of it; null and absent as none."""
+        value = self.value(key)
+        if value is None:
+            return []
+        return value if isinstance(value, list) else [value]
+
+    def below(self, prefix: str) -> dict[str, object]:
+        """Every value below `prefix.`, by the rest of its key."""
+        start = f"{prefix}."
+        names = dict.fromkeys([*self._defaults, *self._given])
+        return {name[len(start) :]: self.value(name) for name in names if name.startswith(start)}
+
+    def given(self) -> Mapping[str, Place]:
+        """What the job sets, and where."""
+        return {key: given.place for key, given in self._given.items()}
+
+    def _value(self, key: str, depth: int) -> object:
+        value = self._given[key].value if key in self._given else self._defaults.get(key)
+        if isinstance(value, RawText):
+            value = read(value.text)
+        if value is UNREADABLE or depth > _DEEPEST_REFERENCE:
+            return None
+        return self._resolved(value, key, depth) if isinstance(value, str) and "${" in value else value
+
+    def _resolved(self, value: str, key: str, depth: int) -> object:
+        select = _SELECT.fullmatch(value)
+        if select:
+            wanted = _absolute(select[1].strip(), key)
+            if self.has(wanted):
+                return self._value(wanted, depth + 1)
+            rest = (select[2] or "null").strip()
+            return self._resolved(rest, key, depth + 1) if "${" in rest else plain(read(rest))
+        whole = _REFERENCE.fullmatch(value)
+        if whole:
+            return self._value(_absolute(whole[1], key), depth + 1)
+        text = _REFERENCE.sub(lambda match: str(self._value(_absolute(match[1], key), depth + 1)), value)
+        return None if "${" in text else text
+
+
+def _absolute(reference: str, key: str) -> str:
+    """`.x` is beside `key`, `..x` one level further up, as OmegaConf reads it."""
+    name = reference.lstrip(".")
+    dots = len(reference) - len(name)
+    return name if not dots else ".".join([*key.split(".")[:-dots], name])
+
+
+def _config_name(job: Job) -> str:
+    for word in job.extra_arguments:
+        if word.startswith("--config-name="):
+            return word.partition("=")[2].strip("'\"").removesuffix(".yaml")
+    named = last_text(job, "--config-name")
+    return (named or PPO_MODULES.get(job.trainer.module, DEFAULT_CONFIG)).removesuffix(".yaml")
+
+
+def _given(job: Job) -> Iterator[tuple[str, _Given]]:
+    """The values that the arguments set, each leaf by its own key; of several the last one counts (dict)."""
+    for group in job.groups:
+        for argument in group.arguments:
+            if argument.key.startswith("~"):
+                continue
+            text = argument.value.text if isinstance(argument.value, RawText) else None
+            value = _written(text) if text is not None else plain(argument.value)
+            yield from _leaves(argument.key.lstrip("+"), value, argument.place)
+    for word in job.extra_arguments:
+        key, equals, text = word.partition("=")
+        if equals and not key.startswith(("~", "-")):
+            yield from _leaves(key.lstrip("+"), _written(text), Place(key=f"-- {key}"))
+
+
+def _written(text: str) -> object:
+    """Structures that are no dict are read when a rule asks: Hydra's parser takes 0.2 s to import."""
+    return read(text) if text.lstrip().startswith("{") else RawText(text)
+
+
+def _leaves(key: str, value: object, place: Place) -> Iterator[tuple[str, _Given]]:
+    if not isinstance(value, dict) or not value:
+        yield key, _Given(value, place)
+        return
+    for name, inner in value.items():
+        yield from _leaves(f"{key}.{name}", inner, place)
