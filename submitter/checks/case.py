@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
+from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.settings import Settings
+from submitter.checks.working_dir_measure import Packed
 from submitter.job.model import Job
 from submitter.texts import text
 
@@ -31,3 +33,7 @@ class Case:
     stack: Stack | None
     """None: the job names none."""
     settings: Settings
+    working_dir: Packed | None = None
+    """None: the job has none, or it is no folder."""
+    cluster: tuple[ClusterNode, ...] | None = None
+    """None: no cluster was asked."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from runtime_env.stacks import stack_of
 from submitter.checks.case import Case, NotChecked
+from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.finding import Finding
 from submitter.checks.registry import RULES
 from submitter.checks.settings import Settings
+from submitter.checks.working_dir_measure import packed
 from submitter.job.model import Job
 
 _ORDER = ("error", "warning", "hint")
@@ -25,15 +27,16 @@ class Report:
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
 
-def examine(job: Job) -> Report:
-    """What all rules say; UsageError when the job's stack does not exist."""
-    return judge(gather(job))
+def examine(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Report:
+    """What all rules say; UsageError when the job's stack does not exist. `cluster`: the nodes of a live one."""
+    return judge(gather(job, cluster=cluster))
 
 
-def gather(job: Job) -> Case:
+def gather(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Case:
     """All that rules look at: the only part of the checks that reads disk or network."""
     stack = stack_of(job)
-    return Case(job, stack, Settings(job, stack.verl_release if stack else None))
+    settings = Settings(job, stack.verl_release if stack else None)
+    return Case(job, stack, settings, working_dir=packed(job), cluster=cluster)
 
 
 def judge(case: Case) -> Report:

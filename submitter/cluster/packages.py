@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from submitter.checks.working_dir import ray_excludes, respects_gitignore, silent_logger
+from submitter.checks.working_dir_measure import ray_excludes, respects_gitignore, silent_logger
 from submitter.errors import Place, UsageError
 from submitter.gang.plan import PACKAGE, Plan
 from submitter.job.model import RuntimeEnvSpec

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from submitter.checks import working_dir
+from submitter.checks import working_dir, working_dir_measure
 from submitter.checks.finding import Finding
-from submitter.checks.working_dir import MIB, measure
+from submitter.checks.working_dir_measure import MIB, measure
 from tests.support.builders import job
 from tests.support.checks import findings_of
 
@@ -98,7 +98,7 @@ def test_the_measure_is_what_ray_packs(tmp_path: Path) -> None:
 
 
 def test_a_hopeless_folder_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_dir, "FILES_MEASURED", 3)
+    monkeypatch.setattr(working_dir_measure, "FILES_MEASURED", 3)
     for number in range(9):
         sparse(tmp_path / f"{number}.bin", 60)
     measured = measure(tmp_path, [])
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "/x/secret")
 
-    monkeypatch.setattr(working_dir, "measure", denied)
+    monkeypatch.setattr(working_dir_measure, "measure", denied)
     (finding,) = found(tmp_path)
     assert finding.id == "NR443"
     assert "/x/secret: Permission denied" in finding.message()
@@ -161,7 +161,8 @@ def test_excludes_that_ray_cannot_read_are_told(tmp_path: Path) -> None:
 
 
 def test_many_tiny_files_are_refused_before_all_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_dir, "MAX_FILES", 3)
+    for module in (working_dir, working_dir_measure):
+        monkeypatch.setattr(module, "MAX_FILES", 3)
     for name in ("a/b/c", "a/d/e", "f/g/h"):
         sparse(tmp_path / name, 0)
     (finding,) = found(tmp_path)
