@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ class Stack:
     verl: str
     verl_release: str
     """The verl release whose behaviour counts."""
+    verl_tree: str
+    """The verl release whose configuration composes: a stand-in where it is not `verl_release`."""
     megatron_core: str
     mindspeed: str
     transformers: str
@@ -40,8 +43,21 @@ class Stack:
 
     @property
     def verl_minor(self) -> Release:
-        major, minor = self.verl_release.split(".")[:2]
+        major, minor = re.findall(r"\d+", self.verl_release)[:2]
         return int(major), int(minor)
+
+
+SEPARATOR = ","
+"""`cann-9.1.0,verl=0.9.1`: a stack, then the versions that replace its own."""
+
+COMPONENTS = tuple(
+    field.name for field in fields(Stack) if field.name not in ("name", "notes", "verl_release", "verl_tree")
+)
+"""What a stack has a version of, and what can be replaced."""
+
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*", re.ASCII)
+_VERL_VERSION = re.compile(r"\d{1,6}\.\d{1,6}([._+-][A-Za-z0-9._+-]*)?", re.ASCII)
+"""Rules compare verl's releases: a branch's name says nothing to them."""
 
 
 @cache
@@ -63,8 +79,48 @@ def stack(name: str, place: Place | None = None) -> Stack:
     raise UsageError("stack.unknown", place, name=name, nearest=nearest(name, known), known=", ".join(known))
 
 
+def parse_stack(text: str, place: Place | None = None) -> Stack:
+    """`NAME[,COMPONENT=VERSION]…`: the stack of that name with some versions replaced, and a name that shows them.
+
+    UsageError at `place` for an unknown stack or component, a component given twice, or what is no version.
+    """
+    name, *changes = (part.strip() for part in text.split(SEPARATOR))
+    base = stack(name, place)
+    versions: dict[str, str] = {}
+    for change in changes:
+        component, version = _change(change, place)
+        if component in versions:
+            raise UsageError("stack.twice", place, component=component)
+        versions[component] = version
+    return _replaced(base, versions)
+
+
 def stack_of(job: Job) -> Stack | None:
-    """The job's stack, or None when it names none; UsageError for a name that does not exist."""
+    """The job's stack, or None when it names none; UsageError as `parse_stack`."""
     if job.stack is None:
         return None
-    return stack(job.stack, Place(file=job.file, key="stack"))
+    return parse_stack(job.stack, Place(file=job.file, key="stack"))
+
+
+def _change(text: str, place: Place | None) -> tuple[str, str]:
+    name, equals, version = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise UsageError("stack.form", place, part=text)
+    component = name.replace("-", "_").lower()
+    if component not in COMPONENTS:
+        known = ", ".join(COMPONENTS)
+        raise UsageError("stack.component", place, name=name, nearest=nearest(component, COMPONENTS), known=known)
+    pattern = _VERL_VERSION if component == "verl" else _VERSION
+    if pattern.fullmatch(version) is None:
+        raise UsageError("stack.version", place, component=component, version=version)
+    return component, version
+
+
+def _replaced(base: Stack, versions: Mapping[str, str]) -> Stack:
+    if not versions:
+        return base
+    name = SEPARATOR.join([base.name, *(f"{component}={version}" for component, version in versions.items())])
+    changed = replace(base, name=name, **versions)
+    if "verl" not in versions:
+        return changed
+    return replace(changed, verl_release=versions["verl"], verl_tree=versions["verl"])

@@ -56,7 +56,8 @@ RETRIES = ("now", "backoff", "exclude_node", "after_change", "never")
 
 # A run's name is the job's plus 9 characters, at most 57 together.
 read_name = matching(r"[a-z0-9][a-z0-9_-]{0,47}", "name")
-read_stack = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "stack")
+# A name, then what replaces single versions: `cann-9.1.0,verl=0.9.1`; runtime_env.stacks reads it.
+read_stack = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(,[A-Za-z0-9._+= -]{0,80}){0,12}", "stack")
 _read_module = matching(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "module")
 _read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
 _read_absolute = matching(r"/[^\0]*", "absolute_path")

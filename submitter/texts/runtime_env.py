@@ -5,6 +5,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no stack {name}; the nearest is {nearest} (known: {known})",
         "没有名为 {name} 的版本集（stack）；最接近的是 {nearest}（已知：{known}）",
     ),
+    "stack.form": (
+        "{part} changes no version of the stack: write COMPONENT=VERSION behind the stack's name, "
+        "as in cann-9.1.0,verl=0.9.1",
+        "{part} 没有替换版本集（stack）中的任何版本：请在版本集名称之后写 组件=版本，例如 cann-9.1.0,verl=0.9.1",
+    ),
+    "stack.component": (
+        "a stack has no version of {name}; the nearest is {nearest} (known: {known})",
+        "版本集（stack）中没有 {name}；最接近的是 {nearest}（已知：{known}）",
+    ),
+    "stack.version": (
+        "'{version}' is no version of {component}: numbers with dots, such as 0.9.1",
+        "'{version}' 不是 {component} 的版本：应为以点分隔的数字，例如 0.9.1",
+    ),
+    "stack.twice": (
+        "the stack's {component} is replaced twice: give one version",
+        "版本集（stack）的 {component} 被替换了两次：只写一个版本",
+    ),
     "run.bad_name": (
         "{run} cannot name a run: lower-case letters, digits and '-', a letter or digit first",
         "{run} 不能作为运行名：只允许小写字母、数字和 '-'，且以字母或数字开头",

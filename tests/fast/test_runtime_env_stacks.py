@@ -1,10 +1,15 @@
 """The published version sets."""
 
-import pytest
+from pathlib import Path
 
-from runtime_env.stacks import stack, stack_of, stacks
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime_env.stacks import COMPONENTS, parse_stack, stack, stack_of, stacks
 from submitter.errors import UsageError
 from tests.support.builders import FILE, job
+from tests.support.job_files import HEAD, load_text
 
 
 def test_the_three_published_stacks() -> None:
@@ -29,3 +34,57 @@ def test_an_unknown_stack_names_the_nearest_and_the_job_s_file() -> None:
 def test_a_job_without_a_stack_has_none() -> None:
     assert stack_of(job()) is None
     assert stack_of(job(stack="cann-9.0.0")) == stack("cann-9.0.0")
+
+
+def test_a_version_of_a_stack_can_be_replaced() -> None:
+    changed = parse_stack("cann-9.1.0, verl=0.9.1, torch-npu=2.10.0.post5")
+    assert (changed.verl, changed.verl_release, changed.verl_tree, changed.verl_minor) == ("0.9.1",) * 3 + ((0, 9),)
+    assert changed.torch_npu == "2.10.0.post5"
+    assert changed.vllm_ascend == stack("cann-9.1.0").vllm_ascend
+    assert changed.name == "cann-9.1.0,verl=0.9.1,torch_npu=2.10.0.post5"
+    assert parse_stack(changed.name) == changed
+    assert stack_of(job(stack="cann-9.1.0,verl=0.9.1")) == parse_stack("cann-9.1.0,verl=0.9.1")
+
+
+def test_the_configuration_of_main_has_a_stand_in() -> None:
+    assert {name: each.verl_tree for name, each in stacks().items()} == {
+        "cann-8.5.0": "0.7.1",
+        "cann-9.0.0": "0.8.0",
+        "cann-9.1.0": "0.9.0",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cann-9.1,verl=0.9.1", "nearest is cann-9.1.0"),
+        ("cann-9.1.0,vrel=0.9.1", "nearest is verl"),
+        ("cann-9.1.0,verl_tree=0.9.1", "no version of verl_tree"),
+        ("cann-9.1.0,verl", "verl changes no version"),
+        ("cann-9.1.0,", "changes no version"),
+        ("cann-9.1.0,verl=", "'' is no version of verl"),
+        ("cann-9.1.0,verl=main", "'main' is no version of verl"),
+        ("cann-9.1.0,verl=0.9.1,verl=0.9.0", "replaced twice"),
+        ("verl=0.9.1", "no stack verl=0.9.1"),
+        ("", "no stack"),
+    ],
+)
+def test_what_is_no_stack_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_stack(text)
+    assert said in str(refused.value)
+
+
+@given(st.lists(st.sampled_from([*COMPONENTS, "verl-release", ",", "=", "cann-9.1.0", "0.9", "9.x", " ", ""])))
+def test_any_text_is_a_stack_or_refused(parts: list[str]) -> None:
+    try:
+        assert parse_stack("".join(parts)).name.startswith("cann-9.1.0")
+    except UsageError as refused:
+        assert "\n" not in str(refused)
+
+
+def test_a_job_file_names_a_changed_stack(tmp_path: Path) -> None:
+    made = load_text(HEAD + "stack: cann-9.1.0, verl=0.9.1\narguments: {}\n", tmp_path)
+    changed = stack_of(made)
+    assert changed is not None
+    assert changed.verl_release == "0.9.1"
