@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
 from submitter.checks.cluster_node import ClusterNode
+from submitter.checks.model_shape import ModelShape, Unknown
 from submitter.checks.settings import Settings
 from submitter.checks.working_dir_measure import Packed
 from submitter.job.model import Job
@@ -37,3 +38,6 @@ class Case:
     """None: the job has none, or it is no folder."""
     cluster: tuple[ClusterNode, ...] | None = None
     """None: no cluster was asked."""
+    model: ModelShape | None = None
+    """None: unknown; `model_why` says why."""
+    model_why: Unknown | None = None

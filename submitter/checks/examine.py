@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from typing import TypedDict
 
 from runtime_env.stacks import stack_of
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.finding import Finding
+from submitter.checks.model_shape import ModelShape, Unknown, model_of
 from submitter.checks.registry import RULES
 from submitter.checks.settings import Settings
 from submitter.checks.working_dir_measure import packed
 from submitter.job.model import Job
 
 _ORDER = ("error", "warning", "hint")
+
+
+class _Model(TypedDict, total=False):
+    model: ModelShape
+    model_why: Unknown
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ def gather(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Case:
     """All that rules look at: the only part of the checks that reads disk or network."""
     stack = stack_of(job)
     settings = Settings(job, stack.verl_release if stack else None)
-    return Case(job, stack, settings, working_dir=packed(job), cluster=cluster)
+    return Case(job, stack, settings, working_dir=packed(job), cluster=cluster, **_model(job, settings))
 
 
 def judge(case: Case) -> Report:
@@ -45,6 +53,14 @@ def judge(case: Case) -> Report:
     said = [one for rule in rules for one in rule.check(case)]
     findings = sorted((one for one in said if isinstance(one, Finding)), key=_sort_key)
     return Report(tuple(findings), tuple(one for one in said if isinstance(one, NotChecked)))
+
+
+def _model(job: Job, settings: Settings) -> _Model:
+    """The job's own flags come before this machine's environment: they say where the nodes keep their models."""
+    if not settings.ppo:
+        return {}
+    found = model_of(settings, {**os.environ, **{flag.name: flag.value for flag in job.flags}})
+    return {"model": found} if isinstance(found, ModelShape) else {"model_why": found}
 
 
 def _sort_key(finding: Finding) -> tuple[int, str, int, str]:

@@ -7,12 +7,22 @@ the table readable; `TABLE` is their union, and a test proves that both language
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 
 LANGUAGES = ("en", "zh")
 
 Tell = Callable[..., None]
 """How rooms report progress: `tell("text.id", name=value)`. Only the command line has words and a terminal."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A value that is itself a text: it is said in the language of the text that it stands in."""
+
+    id: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
 
 VALUE_LIMIT_CHARS = 4000
 """Of one value in a text: a list of paths or of nodes fits, a pasted file does not flood the terminal."""
@@ -27,6 +37,10 @@ _ROOMS = (
     "gang",
     "rehearsal",
     "cli",
+    "trees",
+    "check",
+    "checks_layout",
+    "checks_runtime",
 )
 
 
@@ -46,7 +60,12 @@ TABLE: Mapping[str, tuple[str, str]] = _load()
 def text(text_id: str, language: str = "en", /, **values: object) -> str:
     """The text of `text_id` with `values` filled in, on one line: control characters in values are escaped."""
     template = TABLE[text_id][LANGUAGES.index(language)]
-    return template.format(**{name: clipped(one_line(value)) for name, value in values.items()})
+    said = {name: _said(value, language) for name, value in values.items()}
+    return template.format(**{name: clipped(one_line(value)) for name, value in said.items()})
+
+
+def _said(value: object, language: str) -> object:
+    return text(value.id, language, **value.values) if isinstance(value, Phrase) else value
 
 
 def clipped(value: str, limit: int = VALUE_LIMIT_CHARS) -> str:
