@@ -20,6 +20,7 @@ from submitter.exit_codes import ExitCode
 COMMANDS = {
     "jobs": "submitter.cli.jobs:jobs",
     "render": "submitter.cli.render:render",
+    "stacks": "submitter.cli.stacks:stacks",
     "submit": "submitter.cli.submit:submit",
     "list": "submitter.cli.runs:list_runs",
     "status": "submitter.cli.runs:status",
