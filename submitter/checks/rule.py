@@ -21,8 +21,11 @@ class Rule:
     check: Callable[[Case], Iterable[Finding | NotChecked]]
     ppo: bool = False
     """Only where the trainer reads verl's PPO configuration."""
+    forcible: bool = True
+    """`--force` may override its errors: False where the submission itself would break, or give a secret away."""
 
     @property
     def source(self) -> str:
-        """From the docstring, on one line."""
-        return " ".join((self.check.__doc__ or "").split()).removeprefix("Source: ")
+        """What follows "Source: " in the docstring, on one line."""
+        doc = " ".join((self.check.__doc__ or "").split())
+        return doc.rpartition("Source: ")[2]

@@ -111,7 +111,7 @@ def one_topology(case: Case) -> list[Finding]:
 
 RULES = (
     *verl_ray_init.RULES,
-    Rule("NR411", ("error",), reserved_flag),
+    Rule("NR411", ("error",), reserved_flag, forcible=False),
     Rule("NR412", ("error",), noset_off),
     Rule("NR413", ("error",), stop_wait_short),
     Rule("NR414", ("error",), devices_for_all),

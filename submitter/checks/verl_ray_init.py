@@ -62,19 +62,19 @@ OVERWRITTEN: Mapping[str, Condition] = {
 
 
 def copied_flag(case: Case) -> list[Finding]:
-    """A flag that verl passes on by itself; see COPIED."""
+    """Source: verl/trainer/constants_ppo.py passes these on (0.9.0, 0.9.1); Ray's _merge_runtime_env refuses that."""
     job = case.job
     return _conflicts(job, "NR401", COPIED)
 
 
 def overwritten_flag(case: Case) -> list[Finding]:
-    """A flag that verl gives its own value; see OVERWRITTEN."""
+    """Source: verl/trainer/main_ppo.py and constants_ppo.py set these; Ray's _merge_runtime_env refuses that."""
     job = case.job
     return _conflicts(job, "NR402", OVERWRITTEN)
 
 
 def repeated_variable(case: Case) -> list[Finding]:
-    """An argument that sets a variable which is in the job's runtime_env already; see the module."""
+    """Source: ray/runtime_env/runtime_env.py, _merge_runtime_env: no variable may come from both sides."""
     job = case.job
     if job.trainer.launcher != "ray":
         return []
@@ -89,7 +89,7 @@ def repeated_variable(case: Case) -> list[Finding]:
 
 
 def repeated_field(case: Case) -> list[Finding]:
-    """An argument that sets a field of the runtime_env which the job sets already; see the module."""
+    """Source: ray/runtime_env/runtime_env.py, _merge_runtime_env: no field may come from both sides."""
     job = case.job
     if job.trainer.launcher != "ray":
         return []

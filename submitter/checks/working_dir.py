@@ -58,10 +58,10 @@ def working_dir_hides(case: Case) -> list[Finding]:
 
 
 RULES = (
-    Rule("NR441", ("error",), working_dir_missing),
-    Rule("NR442", ("error",), working_dir_large),
-    Rule("NR443", ("error",), working_dir_unreadable),
-    Rule("NR444", ("error",), working_dir_rules),
+    Rule("NR441", ("error",), working_dir_missing, forcible=False),
+    Rule("NR442", ("error",), working_dir_large, forcible=False),
+    Rule("NR443", ("error",), working_dir_unreadable, forcible=False),
+    Rule("NR444", ("error",), working_dir_rules, forcible=False),
     Rule("NR445", ("warning",), working_dir_hides),
 )
 

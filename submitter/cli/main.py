@@ -19,6 +19,8 @@ from submitter.exit_codes import ExitCode
 
 COMMANDS = {
     "jobs": "submitter.cli.jobs:jobs",
+    "check": "submitter.cli.check:check",
+    "explain": "submitter.cli.explain:explain",
     "render": "submitter.cli.render:render",
     "stacks": "submitter.cli.stacks:stacks",
     "submit": "submitter.cli.submit:submit",
@@ -57,7 +59,7 @@ def _run(arguments: list[str]) -> int:
         finish()
         return code
     except ChecksRefuseError as refused:
-        return report_error(refused, as_json, findings=[one.as_json(language()) for one in refused.findings])
+        return report_error(refused, as_json, findings=[one.as_json(language()) for one in refused.report.findings])
     except NpurunError as error:
         return report_error(error, as_json)
     except click.exceptions.Exit as leave:

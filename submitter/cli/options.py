@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from submitter.cli.commands import TRAINER_ARGS, Option
-from submitter.errors import NpurunError
+from submitter.cli.language import language
+from submitter.errors import NpurunError, Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -44,12 +46,24 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return option("--json", "as_json", is_flag=True, help="cli.option.json")(function)
 
 
-def load(job: str, sets: tuple[str, ...]) -> Job:
-    """The job as the command line asks for it: file, environment, `--set`, trainer arguments after `--`."""
+def stack_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return option("--stack", metavar="STACK", shell_complete=_complete_stack, help="cli.option.stack")(function)
+
+
+def force_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return option("--force", multiple=True, metavar="IDS", shell_complete=_complete_forcible, help="cli.option.force")(
+        function
+    )
+
+
+def load(job: str, sets: tuple[str, ...], stack: str | None = None) -> Job:
+    """The job as the command line asks for it: file, environment, `--set`, `--stack`, trainer arguments after `--`."""
+    from runtime_env.stacks import parse_stack
     from submitter.job.load import load_job
 
     extra = click.get_current_context().meta.get(TRAINER_ARGS, ())
-    return load_job(job, environ=os.environ, sets=sets, extra=extra)
+    loaded = load_job(job, environ=os.environ, sets=sets, extra=extra)
+    return loaded if stack is None else replace(loaded, stack=parse_stack(stack, Place(key="--stack")).name)
 
 
 def client(address: str | None, ca: str | None) -> RayClient:
@@ -71,6 +85,26 @@ def _complete_job(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
     names = [path.stem for path in shipped() if path.stem.startswith(incomplete)]
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+
+
+def _complete_stack(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from runtime_env.stacks import stacks
+
+    return [CompletionItem(name) for name in stacks() if name.startswith(incomplete)]
+
+
+def _complete_forcible(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The last of the ids that commas part."""
+    from click.shell_completion import CompletionItem
+
+    from submitter.checks.about import title
+    from submitter.checks.registry import RULES
+
+    before, comma, last = incomplete.rpartition(",")
+    names = [rule.id for rule in RULES if rule.forcible and rule.id.startswith(last.upper())]
+    return [CompletionItem(f"{before}{comma}{name}", help=title(name, language())) for name in names]
 
 
 def _complete_run(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -6,9 +6,8 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from submitter.checks.secret_like import redacted
 from submitter.cli.language import language, say
@@ -16,12 +15,7 @@ from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 from submitter.texts import one_line
 
-if TYPE_CHECKING:
-    from submitter.checks.finding import Finding
-
 _STANDARD_STREAMS = 3
-_COLOURS = {"error": "31", "warning": "33", "hint": "36"}
-"""ANSI: red, yellow, cyan."""
 
 
 class OutputLostError(Exception):
@@ -106,7 +100,7 @@ def report_error(error: NpurunError, as_json: bool, **more: Any) -> ExitCode:
 def report(message: str, where: Any, as_json: bool, hint: str | None = None, **more: Any) -> None:
     """`more`: further fields of the JSON error."""
     if as_json:
-        document = _redacted({"error": {"message": one_line(message), "where": where, **more}})
+        document = without_secrets({"error": {"message": one_line(message), "where": where, **more}})
         try:
             print_json(document)
             finish()
@@ -118,26 +112,10 @@ def report(message: str, where: Any, as_json: bool, hint: str | None = None, **m
         tell_line(hint)
 
 
-def print_findings(findings: Iterable[Finding]) -> None:
-    """Two lines a finding, on stderr: what and where, then what to do."""
-    for finding in findings:
-        place = f"{one_line(finding.place)}: " if str(finding.place) else ""
-        severity = _coloured(say(f"cli.severity.{finding.severity}"), _COLOURS[finding.severity])
-        tell_line(f"{place}{severity} {finding.id}: {finding.message(language())}")
-        tell_line(f"    {finding.fix(language())}")
-
-
-def _redacted(value: Any) -> Any:
+def without_secrets(value: Any) -> Any:
     """A JSON document, with every text in it as people would be shown it."""
     if isinstance(value, dict):
-        return {key: _redacted(item) for key, item in value.items()}
+        return {key: without_secrets(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_redacted(item) for item in value]
+        return [without_secrets(item) for item in value]
     return redacted(value) if isinstance(value, str) else value
-
-
-def _coloured(word: str, code: str) -> str:
-    """On a terminal only, and never against NO_COLOR (https://no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
-        return word
-    return f"\x1b[{code}m{word}\x1b[0m"

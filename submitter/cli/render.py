@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from submitter.cli.commands import JobCommand
-from submitter.cli.options import address_option, client, job_parameters, option
+from submitter.cli.options import address_option, client, force_option, job_parameters, option, stack_option
 from submitter.cli.output import emit_bytes, tell
 from submitter.cli.prepare import checked_job
 from submitter.cli.usage import AtLeastOne, OneOf
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     default="argv",
     help="cli.option.as",
 )
+@stack_option
+@force_option
 @address_option
 @option("--run", metavar="NAME", help="cli.option.render_run")
 @option("--attempt", metavar="N", type=AtLeastOne(), default=1, help="cli.option.attempt")
@@ -40,6 +42,8 @@ def render(
     job: str,
     sets: tuple[str, ...],
     form: str,
+    stack: str | None,
+    force: tuple[str, ...],
     address: str | None,
     ca: str | None,
     run: str | None,
@@ -47,7 +51,7 @@ def render(
     output: str | None,
 ) -> None:
     _check_options(form, run, attempt, output)
-    checked = checked_job(job, sets)
+    checked = checked_job(job, sets, stack=stack, force=force)
     if form in _LOCAL:
         emit_bytes(_LOCAL[form](checked).encode())
     else:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from submitter.cli.commands import JobCommand
-from submitter.cli.options import address_option, client, job_parameters, json_option, ledger, option
+from submitter.cli.options import (
+    address_option,
+    client,
+    force_option,
+    job_parameters,
+    json_option,
+    ledger,
+    option,
+    stack_option,
+)
 from submitter.cli.output import OutputLostError, emit, print_json, report_error, silence, tell, tell_line
 from submitter.cli.prepare import checked_job
 from submitter.errors import NpurunError
@@ -26,16 +35,26 @@ if TYPE_CHECKING:
 
 @click.command(cls=JobCommand, help="cli.submit.help")
 @job_parameters
+@stack_option
+@force_option
 @address_option
 @option("--run", metavar="NAME", help="cli.option.run")
 @option("--detach", is_flag=True, help="cli.option.detach")
 @json_option
 def submit(
-    job: str, sets: tuple[str, ...], address: str | None, ca: str | None, run: str | None, detach: bool, as_json: bool
+    job: str,
+    sets: tuple[str, ...],
+    stack: str | None,
+    force: tuple[str, ...],
+    address: str | None,
+    ca: str | None,
+    run: str | None,
+    detach: bool,
+    as_json: bool,
 ) -> int:
     from submitter.supervise.submit import submit as post
 
-    checked = checked_job(job, sets)
+    checked = checked_job(job, sets, stack=stack, force=force)
     if checked.recovery.declared:
         tell("cli.recovery_not_yet")
     connection = client(address, ca)

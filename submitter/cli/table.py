@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from shutil import get_terminal_size
 
 from submitter.cli.language import say
 from submitter.cli.output import emit
@@ -13,6 +14,7 @@ from submitter.texts import one_line
 NARROWEST = 12
 """Columns that one which wraps keeps, whatever the terminal's width."""
 PIPE_WIDTH = 1 << 20
+WIDEST = 120
 GAP = 2
 
 
@@ -44,13 +46,21 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
 
 
 def print_block(pairs: Iterable[tuple[str, object]]) -> None:
-    """`name  value` lines; the names are `cli.column.<name>`."""
-    from submitter.cli.wrap import columns
+    """`name  value` lines; the names are `cli.column.<name>`. On a terminal long values wrap at spaces."""
+    from submitter.cli.wrap import columns, wrap
 
     shown = [(say(f"cli.column.{name}"), _cell(value)) for name, value in pairs]
     start = max(columns(name) for name, _ in shown) + GAP
+    room = max(terminal_width() - start, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
     for name, value in shown:
-        emit(f"{name}{'':{start - columns(name)}}{value}")
+        for line in wrap(value, room):
+            emit(f"{name}{'':{start - columns(name)}}{line}")
+            name = ""
+
+
+def terminal_width() -> int:
+    """Columns; longer lines than 120 are hard to read."""
+    return min(get_terminal_size().columns, WIDEST)
 
 
 def _cell(value: object) -> str:

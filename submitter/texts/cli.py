@@ -165,10 +165,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "unexpected argument {value}: trainer arguments go after --, as in `npurun {command} JOB -- {value}`",
         "多余的参数 {value}：训练器参数写在 -- 之后，例如 `npurun {command} JOB -- {value}`",
     ),
-    "cli.checks_refuse": (
-        "{errors} error(s) found: nothing was rendered or submitted",
-        "发现 {errors} 个错误：没有渲染或提交任何内容",
-    ),
     "cli.no_address.request": (
         "no --address given: {placeholder} stands for the head node's id, and {run} for the run's name",
         "未指定 --address：{placeholder} 代表头节点 ID，{run} 代表运行名",

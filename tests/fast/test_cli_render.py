@@ -177,4 +177,4 @@ def test_refusal_as_json_holds_the_findings(tmp_path: Path) -> None:
 def test_findings_in_chinese(tmp_path: Path) -> None:
     file = _secret_job(tmp_path)
     result = npurun("render", str(file), home=tmp_path, env={"LANG": "zh_CN.UTF-8"})
-    assert result.code == 3 and "错误 NR431" in result.err and not english(result.err)
+    assert result.code == 3 and "错误  NR431" in result.err and not english(result.err)

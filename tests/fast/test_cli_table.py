@@ -21,13 +21,14 @@ print_table(columns, [("{RUN}", None, "one two three " * 8), ("世界\\x1b[2J", 
 """
 
 
-def on_a_terminal(code: str, home: Path, **env: str) -> list[str]:
-    """What `code` prints on a terminal."""
+def on_a_terminal(program: str, home: Path, code: int = 0, **env: str) -> list[str]:
+    """What `program` prints on a terminal before it ends with `code`."""
     master, slave = pty.openpty()
     try:
-        subprocess.run(
-            [*COMMAND[:2], code], stdout=slave, timeout=30, check=True, env=environment(home, {"TERM": "xterm", **env})
+        done = subprocess.run(
+            [*COMMAND[:2], program], stdout=slave, timeout=30, env=environment(home, {"TERM": "xterm", **env})
         )
+        assert done.returncode == code
         os.close(slave)
         slave = -1
         return _all(master).decode().splitlines()

@@ -48,7 +48,7 @@ def _calls() -> Iterator[tuple[str, str, ast.Call]]:
             and node.args
             and isinstance(node.args[0], ast.Constant)
         ):
-            name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+            name = getattr(node.func, "id", None) or getattr(node.func, "attr", "").replace("text", "")  # settings.text
             if name in TELLERS and isinstance(node.args[0].value, str):
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", name, node
 

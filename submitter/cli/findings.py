@@ -1,0 +1,162 @@
+"""How findings look: grouped by place and wrapped on a terminal; in a pipe one finding a line, nothing cut."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from submitter.checks.secret_like import MASK, redacted
+from submitter.cli.language import language, say
+from submitter.cli.output import emit, tell_line
+from submitter.cli.table import GAP, terminal_width
+from submitter.cli.wrap import columns, wrap
+from submitter.texts import one_line
+
+if TYPE_CHECKING:
+    from submitter.checks.case import NotChecked
+    from submitter.checks.finding import Finding
+    from submitter.errors import Place
+
+SEVERITIES = ("error", "warning", "hint")
+ARROW = "→ "
+NARROWEST_TEXT = 30
+"""Columns that a message keeps, whatever the terminal's width."""
+
+_COLOURS = {"error": "31", "warning": "33", "hint": "36", "place": "1", "": "2"}
+"""ANSI: red, yellow, cyan, bold, faint."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Where lines go to."""
+
+    write: Callable[[str], None]
+    width: int | None
+    """None: no terminal."""
+    coloured: bool
+
+
+def stdout() -> Paper:
+    return Paper(lambda line: emit(redacted(line)), *_terminal(sys.stdout))
+
+
+def stderr() -> Paper:
+    return Paper(tell_line, *_terminal(sys.stderr))
+
+
+def print_findings(
+    findings: Iterable[Finding], paper: Paper, *, forced: Collection[str] = (), not_checked: Iterable[NotChecked] = ()
+) -> None:
+    """`forced`: ids whose errors are overridden."""
+    groups = [(_place(place), [_row(one, forced) for one in found]) for place, found in _by_place(findings).items()]
+    unchecked = [_Row("", "", one.id, one_line(one.message(language()))) for one in not_checked]
+    groups += [((say("cli.not_checked"), ""), unchecked)] if unchecked else []
+    for line in _rows(groups) if paper.width is None else _blocks(groups, paper, paper.width):
+        paper.write(line)
+
+
+def counted(findings: Iterable[Finding], unchecked: int) -> str:
+    """`2 errors, 5 warnings, 1 hint; 3 not checked`."""
+    severities = [finding.severity for finding in findings]
+    counts = [(name, severities.count(name)) for name in SEVERITIES if name in severities]
+    told = [say(f"cli.count.{name}.{'one' if count == 1 else 'many'}", count=count) for name, count in counts]
+    total = say("cli.count.comma").join(told) or say("cli.count.none")
+    return say("cli.count.with_unchecked", counts=total, count=unchecked) if unchecked else total
+
+
+@dataclass(frozen=True)
+class _Row:
+    severity: str
+    label: str
+    id: str
+    message: str
+    notes: tuple[str, ...] = ()
+    """Value and limit unless the message says them, and what to do."""
+
+
+_Group = tuple[tuple[str, str], list[_Row]]
+"""((place, key), rows)."""
+
+
+def _by_place(findings: Iterable[Finding]) -> dict[Place, list[Finding]]:
+    """In the order in which places come up: those of errors first."""
+    groups: dict[Place, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.place, []).append(finding)
+    return groups
+
+
+def _place(place: Place) -> tuple[str, str]:
+    """`job.yaml:45`, `data.train_batch_size`."""
+    where = str(place)
+    return one_line(where), one_line(place.key) if place.key and place.key != where else ""
+
+
+def _row(finding: Finding, forced: Collection[str]) -> _Row:
+    message = one_line(finding.message(language()))
+    named = [("value", finding.value), ("limit", finding.limit)]
+    measured = [(name, text) for name, text in named if text and text != MASK and text not in message]
+    notes = [say("cli.count.comma").join(say(f"cli.finding.{name}", text=text) for name, text in measured)]
+    if finding.severity == "error" and finding.id in forced:
+        notes.append(say("cli.finding.forced"))
+    notes.append(ARROW + one_line(finding.fix(language())))
+    label = say(f"cli.severity.{finding.severity}")
+    return _Row(finding.severity, label, finding.id, message, tuple(note for note in notes if note))
+
+
+def _rows(groups: list[_Group]) -> Iterator[str]:
+    """For programs and `grep`: every row names its place."""
+    rows = [(place, key, row) for (place, key), found in groups for row in found]
+    places = max((columns(place) for place, _, _ in rows), default=0)
+    keys = max((columns(key) for _, key, _ in rows), default=0)
+    labels = _label_width(row for _, _, row in rows)
+    for place, key, row in rows:
+        cells = [_padded(place, places), _padded(key, keys), _padded(row.label, labels), row.id, row.message]
+        yield "  ".join([*cells, *row.notes])
+
+
+def _blocks(groups: list[_Group], paper: Paper, width: int) -> Iterator[str]:
+    labels = _label_width(row for _, rows in groups for row in rows)
+    for (place, key), rows in groups:
+        yield f"{_painted(place, 'place', paper)}{'  ' if key else ''}{key}"
+        for row in rows:
+            yield from _block(row, labels, paper, width)
+        yield ""
+
+
+def _block(row: _Row, labels: int, paper: Paper, width: int) -> Iterator[str]:
+    label = f"{_painted(row.label, row.severity, paper)}{'':{labels - columns(row.label) + GAP}}" if row.label else ""
+    before = f"{'':{GAP}}{label}{row.id}{'':{GAP}}"
+    start = GAP + (labels + GAP if label else 0) + len(row.id) + GAP
+    room = max(width - start, NARROWEST_TEXT)
+    for line in wrap(row.message, room):
+        yield before + line
+        before = " " * start
+    for note in row.notes:
+        lead = ARROW if note.startswith(ARROW) else ""
+        for line in wrap(note[len(lead) :], room - len(lead)):
+            yield before + lead + line
+            lead = " " * len(lead)
+
+
+def _label_width(rows: Iterable[_Row]) -> int:
+    return max((columns(row.label) for row in rows), default=0)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
+
+
+def _painted(text: str, colour: str, paper: Paper) -> str:
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if paper.coloured and text else text
+
+
+def _terminal(stream: TextIO) -> tuple[int | None, bool]:
+    """(columns, coloured): colour on a terminal only, and never against NO_COLOR (https://no-color.org)."""
+    if not stream.isatty():
+        return None, False
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return terminal_width(), not plain
