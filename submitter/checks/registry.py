@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from submitter.checks import runtime, secrets, working_dir
+from submitter.checks import additional_config, engine, runtime, secrets, working_dir
 from submitter.checks.rule import Rule
 
 RULES: tuple[Rule, ...] = (
+    *additional_config.RULES,
+    *engine.RULES,
     *runtime.RULES,
     *secrets.RULES,
     *working_dir.RULES,
