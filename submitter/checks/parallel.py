@@ -8,6 +8,7 @@ from submitter.checks.settings import Settings
 
 ACTOR = "actor_rollout_ref.actor"
 REF = "actor_rollout_ref.ref"
+CRITIC = "critic"
 ROLLOUT = "actor_rollout_ref.rollout"
 
 
@@ -25,7 +26,9 @@ class Training:
     expert_tensor: int = 1
     virtual_pipeline: int | None = None
     sequence: int = 1
-    """Ulysses sequence parallel size (FSDP)."""
+    """Ulysses sequence parallel size (FSDP, VeOmni)."""
+    section: str = ""
+    """The keys of a Megatron layout are `<section>.tensor_model_parallel_size` …; empty for other strategies."""
 
     @property
     def model_parallel(self) -> int:
@@ -55,10 +58,15 @@ class Rollout:
     """One rollout replica's sizes; the world is cut into replicas of TP x DP x PP."""
 
     world: int
+    """NPUs of all replicas together."""
     tensor: int = 1
     data: int = 1
     pipeline: int = 1
     expert: int = 1
+    node: int = 1
+    """NPUs per node, of those that hold the replicas."""
+    separate: bool = False
+    """The replicas have nodes of their own, not those of the trainer."""
 
     @property
     def replica(self) -> int:
@@ -73,30 +81,59 @@ def world_size(settings: Settings) -> int | None:
 
 
 def training(settings: Settings, role: str = ACTOR) -> Training | None:
-    """The layout of the actor (or the reference model, `REF`); None when a size is no positive number."""
+    """The layout of the actor (or of `REF`, `CRITIC`).
+
+    None when a size is no positive number, or when the strategy is not known.
+    """
     world = world_size(settings)
     strategy = settings.text(f"{role}.strategy")
     if world is None or strategy is None:
         return None
-    if strategy == "megatron":
-        sizes = {name: _size(settings, f"{role}.megatron.{key}") for name, key in _MEGATRON.items()}
-        virtual = settings.integer(f"{role}.megatron.virtual_pipeline_model_parallel_size")
-        expert_tensor = settings.integer(f"{role}.megatron.expert_tensor_parallel_size")
-        sizes["expert_tensor"] = sizes["tensor"] if expert_tensor is None else max(expert_tensor, 0) or None
-        if None in sizes.values():
-            return None
-        return Training(strategy, world, virtual_pipeline=virtual, **sizes)  # type: ignore[arg-type]
-    sequence = _size(settings, _SEQUENCE.get(strategy, f"{role}.ulysses_sequence_parallel_size").format(role=role))
-    return None if sequence is None else Training(strategy, world, sequence=sequence)
+    if strategy == "megatron" or settings.text(f"{role}.{strategy}.strategy") == "mindspeed_megatron":
+        return _megatron(settings, strategy, world, f"{role}.{strategy}")
+    if strategy == "torchtitan":
+        titan = {name: _size(settings, f"{role}.torchtitan.{key}") for name, key in _TORCHTITAN.items()}
+        return None if None in titan.values() else Training(strategy, world, **titan)  # type: ignore[arg-type]
+    if strategy not in _SEQUENCE:
+        return None
+    sizes = [_size(settings, key.format(role=role)) for key in _SEQUENCE[strategy]]
+    known = [size for size in sizes if size is not None]
+    expert = _size(settings, f"{role}.veomni.expert_parallel_size") if strategy == "veomni" else 1
+    if len(known) < len(sizes) or expert is None:
+        return None
+    return Training(strategy, world, sequence=next((size for size in known if size > 1), 1), expert=expert)
 
 
 def rollout(settings: Settings) -> Rollout | None:
     """None when a size is no positive number."""
-    world = world_size(settings)
-    sizes = [_size(settings, f"{ROLLOUT}.{key}") for key in _ROLLOUT]
-    if world is None or None in sizes:
+    pool = _rollout_pool(settings)
+    sizes = {name: _size(settings, f"{ROLLOUT}.{key}") for name, key in _ROLLOUT.items()}
+    if pool is None or None in sizes.values():
         return None
-    return Rollout(world, *sizes)  # type: ignore[arg-type]
+    nodes, node, separate = pool
+    return Rollout(nodes * node, node=node, separate=separate, **sizes)  # type: ignore[arg-type]
+
+
+def _megatron(settings: Settings, strategy: str, world: int, section: str) -> Training | None:
+    sizes = {name: _size(settings, f"{section}.{key}") for name, key in _MEGATRON.items()}
+    virtual = settings.integer(f"{section}.virtual_pipeline_model_parallel_size")
+    expert_tensor = settings.integer(f"{section}.expert_tensor_parallel_size")
+    sizes["expert_tensor"] = sizes["tensor"] if expert_tensor is None else max(expert_tensor, 0) or None
+    if None in sizes.values():
+        return None
+    return Training(strategy, world, virtual_pipeline=virtual, section=section, **sizes)  # type: ignore[arg-type]
+
+
+def _rollout_pool(settings: Settings) -> tuple[int, int, bool] | None:
+    """(nodes, NPUs per node, whether they are the rollout's own)."""
+    if settings.config.startswith(_SEPARATE):
+        keys, separate = ("rollout.nnodes", "rollout.n_gpus_per_node"), True
+    elif settings.truth("actor_rollout_ref.hybrid_engine") is False and settings.integer(f"{ROLLOUT}.nnodes"):
+        keys, separate = (f"{ROLLOUT}.nnodes", f"{ROLLOUT}.n_gpus_per_node"), True
+    else:
+        keys, separate = ("trainer.nnodes", "trainer.n_gpus_per_node"), False
+    nodes, npus = (settings.integer(key) for key in keys)
+    return None if not nodes or not npus or nodes < 1 or npus < 1 else (nodes, npus, separate)
 
 
 _MEGATRON = {
@@ -105,13 +142,30 @@ _MEGATRON = {
     "context": "context_parallel_size",
     "expert": "expert_model_parallel_size",
 }
-_SEQUENCE = {"veomni": "{role}.veomni.ulysses_parallel_size"}
-_ROLLOUT = (
-    "tensor_model_parallel_size",
-    "data_parallel_size",
-    "pipeline_model_parallel_size",
-    "expert_parallel_size",
+_TORCHTITAN = {
+    "tensor": "tensor_parallel_size",
+    "pipeline": "pipeline_parallel_size",
+    "context": "context_parallel_size",
+    "expert": "expert_parallel_size",
+}
+_ULYSSES = (
+    # The role's own counts where it is above 1 (workers/config/actor.py).
+    "{role}.ulysses_sequence_parallel_size",
+    "{role}.fsdp_config.ulysses_sequence_parallel_size",
 )
+_SEQUENCE = {
+    "fsdp": _ULYSSES,
+    "fsdp2": _ULYSSES,
+    "veomni": ("{role}.veomni.ulysses_parallel_size",),
+}
+_SEPARATE = ("fully_async_", "one_step_off_")
+"""Configs whose trainer and rollout have nodes of their own."""
+_ROLLOUT = {
+    "tensor": "tensor_model_parallel_size",
+    "data": "data_parallel_size",
+    "pipeline": "pipeline_model_parallel_size",
+    "expert": "expert_parallel_size",
+}
 
 
 def _size(settings: Settings, key: str) -> int | None:
