@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from submitter.checks import additional_config, engine, runtime, secrets, working_dir
+from submitter.checks import additional_config, batch, engine, runtime, secrets, working_dir
 from submitter.checks.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *additional_config.RULES,
+    *batch.RULES,
     *engine.RULES,
     *runtime.RULES,
     *secrets.RULES,

@@ -39,6 +39,7 @@ _ROOMS = (
     "cli",
     "trees",
     "check",
+    "checks_batch",
     "checks_engine",
     "checks_layout",
     "checks_runtime",

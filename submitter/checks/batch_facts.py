@@ -1,0 +1,262 @@
+"""How a job's trainer cuts its batch: which trainer it is, how many samples it trains on, over which layouts.
+
+Pure reading of settings; the rules on batches and on token limits are arithmetic on this. Facts are verl's, 0.7.1 to
+main of August 2026: trainer/ppo/ray_trainer.py, trainer/ppo/v1, experimental/one_step_off_policy,
+experimental/fully_async_policy, workers/engine_workers.py, workers/fsdp_workers.py, workers/megatron_workers.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from math import gcd, lcm
+from typing import Literal
+
+from runtime_env.verl_defaults import version_key
+from submitter.checks import parallel
+from submitter.checks.case import Case
+from submitter.checks.finding import Severity
+from submitter.checks.parallel import ACTOR, ROLLOUT, Training
+from submitter.checks.settings import Settings
+from submitter.checks.spelled import last_text
+
+Flow = Literal["ray", "queue", "one_step", "async", "other"]
+"""`ray`: the classic trainer. `queue`: over a transfer queue; it pads its batch. `other`: not verl's own module."""
+
+CRITIC = "critic"
+TRAIN, GEN, N = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
+MINI = f"{ACTOR}.ppo_mini_batch_size"
+WORKERS = f"{ROLLOUT}.agent.num_workers"
+SYNC_STEP = "trainer.v1.separate_async.parameter_sync_step"
+
+ONE_STEP_MODULE = "verl.experimental.one_step_off_policy.main_ppo"
+ASYNC_MODULE = "verl.experimental.fully_async_policy.fully_async_main"
+_FLOWS: dict[str, Flow] = {
+    "verl.trainer.main_ppo": "ray",
+    "verl.trainer.main_ppo_v0": "ray",
+    "verl.trainer.main_ppo_sync": "queue",
+    ONE_STEP_MODULE: "one_step",
+    ASYNC_MODULE: "async",
+}
+_QUEUE_SINCE = (0, 9)
+"""`trainer.use_v1`, true by default."""
+_ENGINE_SINCE = (0, 8)
+"""The one worker implementation over model engines; 0.7.1 has it behind use_legacy_worker_impl=disable."""
+_LAYOUTS = frozenset({"fsdp", "fsdp2", "megatron", "veomni"})
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one training step works on. Sizes in prompts and in samples (prompts x n)."""
+
+    settings: Settings
+    flow: Flow
+    engine: bool
+    """Workers over model engines: they assert what the older workers round down."""
+    mode: str
+    """`trainer.v1.trainer_mode` of the flow `queue`, else empty."""
+    prompts: int
+    """Of one update; in mode separate_async one of several between two transfers of weights."""
+    n: int
+    place: str
+    """The key that decides over `prompts`."""
+
+    @property
+    def samples(self) -> int:
+        return self.prompts * self.n
+
+    @property
+    def pads(self) -> bool:
+        """Synthetic samples are appended until the batch divides."""
+        return self.flow == "queue"
+
+    @property
+    def sure(self) -> Severity:
+        """As `sure` of the case."""
+        return "warning" if self.flow == "other" else "error"
+
+    def spelled(self) -> str:
+        """`train_batch_size 16 × n 5 = 80`."""
+        if self.flow == "async":
+            batches = self.settings.integer("async_training.require_batches")
+            return f"ppo_mini_batch_size {self.prompts // (batches or 1)} × require_batches {batches} × n {self.n}" + (
+                f" = {self.samples}"
+            )
+        name = self.place.rpartition(".")[2]
+        return f"{name} {self.prompts} × n {self.n} = {self.samples}"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What is trained in mini-batches: the actor or the critic."""
+
+    name: str
+    prefix: str
+    mini: int
+    """In prompts."""
+    layout: Training | None
+    dynamic: bool
+    """Micro-batches are cut by tokens, not by a number of samples."""
+
+    @property
+    def mini_key(self) -> str:
+        return f"{self.prefix}.ppo_mini_batch_size"
+
+    @property
+    def micro_key(self) -> str:
+        return f"{self.prefix}.ppo_micro_batch_size_per_gpu"
+
+
+def release(settings: Settings) -> tuple[int, ...]:
+    return version_key(settings.release)
+
+
+def flow_of(case: Case) -> Flow | None:
+    """None: the module trains nothing."""
+    module, settings = case.job.trainer.module, case.settings
+    if module == "verl.trainer.main_generation_server":
+        return None
+    flow = _FLOWS.get(module, "other")
+    classic = module != "verl.trainer.main_ppo" or settings.truth("trainer.use_v1") is False
+    return flow if classic or release(settings) < _QUEUE_SINCE else "queue"
+
+
+def sure(case: Case) -> Severity:
+    """The severity of what verl certainly refuses: of a trainer of the user's own nothing is certain."""
+    return "warning" if flow_of(case) == "other" else "error"
+
+
+def uses_engine(case: Case) -> bool:
+    settings = case.settings
+    return release(settings) >= _ENGINE_SINCE or settings.text("trainer.use_legacy_worker_impl") == "disable"
+
+
+def batch_of(case: Case) -> Batch | None:
+    """None when a size is no positive number, or the module trains nothing."""
+    settings, flow = case.settings, flow_of(case)
+    n = positive(settings, N)
+    mode = (settings.text("trainer.v1.trainer_mode") or "sync") if flow == "queue" else ""
+    if flow is None or n is None:
+        return None
+    prompts, place = _prompts(settings, flow, mode)
+    return None if prompts is None else Batch(settings, flow, uses_engine(case), mode, prompts, n, place)
+
+
+def learners(case: Case) -> list[Learner]:
+    """The actor, and the critic where the job has one; without those whose mini-batch is no positive number."""
+    settings = case.settings
+    roles = [("actor", ACTOR)] + ([(CRITIC, CRITIC)] if needs_critic(settings) else [])
+    found = []
+    for name, prefix in roles:
+        mini = positive(settings, f"{prefix}.ppo_mini_batch_size")
+        # Workers over engines never hand the critic's own choice on: it is cut by tokens (EngineConfig's default).
+        dynamic = settings.truth(f"{prefix}.use_dynamic_bsz") is True or (name == CRITIC and uses_engine(case))
+        if mini is not None:
+            found.append(Learner(name, prefix, mini, layout_of(case, prefix), dynamic))
+    return found
+
+
+def layout_of(case: Case, prefix: str) -> Training | None:
+    """The layout that cuts the data; None where it cannot be told (other engines, data-dependent context sizes)."""
+    settings = case.settings
+    layout = parallel.training(settings, prefix)
+    if layout is None or layout.strategy not in _LAYOUTS or layout.data_parallel is None:
+        return None
+    if settings.truth(f"{prefix}.megatron.dynamic_context_parallel"):
+        return None
+    if layout.strategy in ("fsdp", "fsdp2"):
+        layout = dataclasses.replace(layout, sequence=_sequence(case, prefix, layout.sequence))
+    return layout if layout.data_parallel else None
+
+
+def needs_critic(settings: Settings) -> bool:
+    enabled = settings.truth("critic.enable")
+    return enabled if enabled is not None else settings.text("algorithm.adv_estimator") == "gae"
+
+
+def needs_reference(settings: Settings) -> bool:
+    return any(settings.truth(key) for key in ("algorithm.use_kl_in_reward", f"{ACTOR}.use_kl_loss"))
+
+
+def reference_in_actor(settings: Settings) -> bool:
+    """With LoRA the reference model is the actor without its adapter."""
+    model = "actor_rollout_ref.model"
+    ranks = [settings.integer(f"{model}.{key}") or 0 for key in ("lora.rank", "lora_rank")]
+    return max(ranks) > 0 or settings.value(f"{model}.lora_adapter_path") is not None
+
+
+def absent(case: Case, key: str) -> bool:
+    """Null or not there, and known to be: not a value that nobody can tell before the run."""
+    return case.settings.value(key) is None and last_text(case.job, key) in (None, "null")
+
+
+def positive(settings: Settings, key: str) -> int | None:
+    value = settings.integer(key)
+    return value if value is not None and value > 0 else None
+
+
+def step_for(divisor: int, n: int) -> int:
+    """The smallest number of prompts whose samples (x n) divide by `divisor`; its multiples do too."""
+    return divisor // gcd(divisor, n)
+
+
+def nearest_multiples(value: int, step: int) -> str:
+    """`16 or 24`: the multiples of `step` around `value`, positive ones only."""
+    below = value // step * step
+    return " / ".join(str(size) for size in (below, below + step) if size > 0)
+
+
+def nearest_divisors(value: int, wanted: int, *, unit: int = 1) -> str:
+    """The divisors of `value` around `wanted`, of those that are multiples of `unit`; empty: there is none."""
+    sizes = [size for size in range(unit, value + 1, unit) if value % size == 0]
+    around = [
+        max((size for size in sizes if size <= wanted), default=0),
+        *[size for size in sizes if size > wanted][:1],
+    ]
+    return " / ".join(str(size) for size in around if size)
+
+
+def prompt_step(batch: Batch, found: list[Learner], dynamic: bool) -> int:
+    """Admissible batches are the multiples of this many prompts: all that the flow asks of them at once."""
+    steps = [1]
+    for learner in found:
+        if not batch.pads:
+            steps.append(learner.mini)
+            steps.append(step_for((learner.layout.data_parallel or 1) if learner.layout else 1, batch.n))
+        if not dynamic and learner.layout:
+            steps.append(step_for(validated_divisor(batch.settings, learner.layout), batch.n))
+    if batch.flow in ("ray", "one_step"):
+        steps.append(step_for(positive(batch.settings, WORKERS) or 1, batch.n))
+    return lcm(*steps)
+
+
+def validated_divisor(settings: Settings, layout: Training) -> int:
+    """What validate_config divides the samples by without dynamic batch sizes."""
+    if layout.strategy != "megatron":
+        return layout.world
+    micro = positive(settings, f"{ACTOR}.ppo_micro_batch_size_per_gpu") or 1
+    return (layout.data_parallel or 1) * micro
+
+
+def _prompts(settings: Settings, flow: Flow, mode: str) -> tuple[int | None, str]:
+    train = positive(settings, TRAIN)
+    if flow == "async":
+        mini, batches = positive(settings, MINI), positive(settings, "async_training.require_batches")
+        return (mini * batches if mini and batches else None), MINI
+    if flow in ("ray", "one_step") and settings.value(GEN) is not None:  # the data loader's batch size
+        return positive(settings, GEN), GEN
+    if mode == "separate_async":
+        steps = positive(settings, SYNC_STEP)
+        return (train // steps or None if train and steps and train % steps == 0 else None), TRAIN
+    return train, TRAIN
+
+
+def _sequence(case: Case, prefix: str, own: int) -> int:
+    """The engine's own key counts where the role's is 1 (FSDPActorConfig); the critic's role key is not handed on."""
+    if not uses_engine(case):
+        return own
+    engine = positive(case.settings, f"{prefix}.{'fsdp' if prefix == CRITIC else 'fsdp_config'}.{_ULYSSES}") or 1
+    return engine if prefix == CRITIC or own == 1 else own
+
+
+_ULYSSES = "ulysses_sequence_parallel_size"
