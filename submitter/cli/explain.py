@@ -2,61 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from submitter.checks.about import about, pattern, title
-from submitter.checks.registry import RULES
-from submitter.checks.rule import Rule
 from submitter.cli.commands import Command
 from submitter.cli.language import language, say
-from submitter.cli.options import json_option
+from submitter.cli.options import json_option, option, stack_option
 from submitter.cli.output import print_json
 from submitter.cli.table import Column, print_block, print_table
-from submitter.errors import UsageError
-from submitter.job.nearest import nearest
+from submitter.errors import Place, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from runtime_env.stacks import Stack
+    from submitter.checks.rule import Rule
+
+
+def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from runtime_env.flags import flags
+    from submitter.checks.about import title
+
+    wanted = incomplete.upper()
+    checks = [CompletionItem(name, help=title(name, language())) for name in _rules() if name.startswith(wanted)]
+    return [*checks, *(CompletionItem(name) for name in flags() if name.startswith(wanted))]
 
 
 @click.command(cls=Command, help="cli.explain.help")
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=_complete_name)
+@option("--flags", "all_flags", is_flag=True, help="cli.option.flags")
+@stack_option
 @json_option
-def explain(name: str | None, as_json: bool) -> None:
-    rules = {rule.id: rule for rule in RULES}
-    if name is None:
-        _list_checks(as_json)
-    elif (wanted := name.strip().upper()) in rules:
-        _show_check(rules[wanted], as_json)
+def explain(name: str | None, all_flags: bool, stack: str | None, as_json: bool) -> None:
+    from runtime_env.stacks import parse_stack
+    from submitter.cli import explain_flags
+
+    wanted = None if stack is None else parse_stack(stack, Place(key="--stack"))
+    if name is not None and all_flags:
+        raise UsageError("explain.both", None, name=name)
+    if name is not None:
+        _explain(name, wanted, as_json)
+    elif all_flags:
+        explain_flags.show_all(wanted, as_json)
+    elif wanted is not None:
+        raise UsageError("explain.stack_alone", Place(key="--stack"))
     else:
-        raise UsageError("explain.unknown", None, name=name, nearest=nearest(name, rules))
+        _list_checks(as_json)
+
+
+def _explain(name: str, stack: Stack | None, as_json: bool) -> None:
+    from runtime_env.flags import flag, names
+    from submitter.cli import explain_flags
+    from submitter.job.nearest import nearest
+
+    rules, wanted = _rules(), name.strip().upper()
+    if wanted in rules and stack is not None:
+        raise UsageError("explain.stack_alone", Place(key="--stack"))
+    if wanted in rules:
+        _show_check(rules[wanted], as_json)
+    elif found := flag(name.strip()) or flag(wanted):
+        explain_flags.show(found, stack, as_json)
+    else:
+        raise UsageError("explain.unknown", None, name=name, nearest=nearest(name, [*rules, *names()]))
+
+
+def _rules() -> dict[str, Rule]:
+    from submitter.checks.registry import RULES
+
+    return {rule.id: rule for rule in sorted(RULES, key=lambda rule: rule.id)}
 
 
 def _list_checks(as_json: bool) -> None:
+    from submitter.checks.about import title
+
     if as_json:
-        print_json([_check(rule) for rule in RULES])
+        print_json([_document(rule) for rule in _rules().values()])
         return
     columns = (Column("id"), Column("severity"), Column("title", wraps=True))
-    print_table(columns, [(rule.id, _severities(rule), title(rule.id, language())) for rule in RULES])
+    print_table(columns, [(name, _severities(rule), title(name, language())) for name, rule in _rules().items()])
 
 
 def _show_check(rule: Rule, as_json: bool) -> None:
+    shown = _document(rule)
     if as_json:
-        print_json(_check(rule))
+        print_json(shown)
         return
-    print_block(
-        [
-            ("id", rule.id),
-            ("severity", _severities(rule)),
-            ("about", about(rule.id, language())),
-            ("message", pattern(rule.id, language())),
-            ("fix", pattern(f"{rule.id}.fix", language())),
-            ("source", rule.source),
-            ("force", say("cli.explain.forcible") if rule.forcible else say("cli.explain.never_forced")),
-        ]
-    )
+    told = [("id", rule.id), ("severity", _severities(rule))]
+    told += [(name, shown[name]) for name in ("about", "message", "fix", "source")]
+    print_block([*told, ("force", say(f"cli.explain.{'forcible' if rule.forcible else 'never_forced'}"))])
 
 
-def _check(rule: Rule) -> dict[str, Any]:
+def _document(rule: Rule) -> dict[str, Any]:
+    from submitter.checks.about import about, pattern, title
+
     return {
         "id": rule.id,
         "severities": list(rule.severities),
