@@ -201,8 +201,10 @@ def _with_graphs(case: Case, rule: str, name: str, value: str) -> list[Finding]:
         return []
     if rule == "NR303" and not uses_vllm(case.settings):
         return []
-    eager = case.settings.place(f"{VLLM}.enforce_eager", f"{ROLLOUT}.enforce_eager")
-    where = f"{eager.file}:{eager.line}" if eager.line else "verl's default"
+    keys = (f"{VLLM}.enforce_eager", f"{ROLLOUT}.enforce_eager")
+    eager = case.settings.place(*keys)
+    said = any(case.settings.is_set(key) for key in keys)
+    where = f"{eager.file}:{eager.line}" if eager.line else str(eager.key) if said else "verl's default"
     return [Finding(rule, "error", flag.place, flag.value, values={"name": name, "eager": where})]
 
 

@@ -43,6 +43,7 @@ _ROOMS = (
     "checks_engine",
     "checks_layout",
     "checks_runtime",
+    "checks_memory",
 )
 
 
