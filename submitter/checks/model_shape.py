@@ -50,6 +50,8 @@ _LANGUAGE_PARTS = ("text_config", "llm_config", "language_config")
 
 _SUFFIXES = frozenset({"instruct", "base", "chat", "thinking", "it", "hf", "bf16", "2507"})
 """Ends of a model's name that leave its shape as it is; its context length may differ (`max_positions` of a row)."""
+_LARGEST = 10**9
+"""No model has a size above it."""
 _Kind = TypeVar("_Kind")
 _SEPARATORS = re.compile(r"[-_.\s]+")
 
@@ -101,6 +103,8 @@ class Unknown:
 
     why: str
     values: dict[str, object]
+    broken: bool = False
+    """The file is here, but not what it should be."""
 
 
 def model_of(settings: Settings, environ: Mapping[str, str]) -> ModelShape | Unknown:
@@ -160,8 +164,8 @@ def _found(name: str, environ: Mapping[str, str]) -> ModelShape | Unknown:
         try:
             return from_config(read_json(file), str(file))
         except Unreadable as error:
-            unread = Unknown(error.why, error.values)
-            if not error.absent:
+            unread = Unknown(error.why, error.values, broken=not error.absent)
+            if unread.broken:
                 return unread
     return from_table(name) or unread
 
@@ -213,7 +217,7 @@ def _size(parts: Iterable[Mapping[str, object]], names: tuple[str, ...]) -> int 
 
 
 def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _LARGEST else None
 
 
 def _first(kind: type[_Kind], *values: object) -> _Kind | None:

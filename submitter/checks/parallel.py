@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 from submitter.checks.settings import Settings
 
@@ -10,6 +11,9 @@ ACTOR = "actor_rollout_ref.actor"
 REF = "actor_rollout_ref.ref"
 CRITIC = "critic"
 ROLLOUT = "actor_rollout_ref.rollout"
+
+LARGEST_SIZE = 1_000_000
+"""Of one parallel size, and of NPUs per node or nodes; what is above is no layout, and its arithmetic could be long."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,16 @@ class Rollout:
         return self.tensor * self.data * self.pipeline
 
 
+def divisors(count: int) -> list[int]:
+    """In order; `count` is at least 1."""
+    small = [size for size in range(1, isqrt(count) + 1) if count % size == 0]
+    return sorted({*small, *(count // size for size in small)})
+
+
 def world_size(settings: Settings) -> int | None:
     """NPUs that verl trains on: `trainer.nnodes` x `trainer.n_gpus_per_node`."""
-    nodes, npus = settings.integer("trainer.nnodes"), settings.integer("trainer.n_gpus_per_node")
-    return None if not nodes or not npus or nodes < 1 or npus < 1 else nodes * npus
+    nodes, npus = _count(settings, "trainer.nnodes"), _count(settings, "trainer.n_gpus_per_node")
+    return None if nodes is None or npus is None else nodes * npus
 
 
 def training(settings: Settings, role: str = ACTOR) -> Training | None:
@@ -132,8 +142,8 @@ def _rollout_pool(settings: Settings) -> tuple[int, int, bool] | None:
         keys, separate = (f"{ROLLOUT}.nnodes", f"{ROLLOUT}.n_gpus_per_node"), True
     else:
         keys, separate = ("trainer.nnodes", "trainer.n_gpus_per_node"), False
-    nodes, npus = (settings.integer(key) for key in keys)
-    return None if not nodes or not npus or nodes < 1 or npus < 1 else (nodes, npus, separate)
+    nodes, npus = (_count(settings, key) for key in keys)
+    return None if nodes is None or npus is None else (nodes, npus, separate)
 
 
 _MEGATRON = {
@@ -172,5 +182,9 @@ def _size(settings: Settings, key: str) -> int | None:
     """A key that does not exist counts as 1."""
     if settings.value(key) is None and not settings.is_set(key):
         return 1
+    return _count(settings, key)
+
+
+def _count(settings: Settings, key: str) -> int | None:
     size = settings.integer(key)
-    return size if size is not None and size >= 1 else None
+    return size if size is not None and 1 <= size <= LARGEST_SIZE else None
