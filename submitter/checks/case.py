@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
+from submitter.checks.checkpoint_files import Checkpoint
 from submitter.checks.cluster_node import ClusterNode
+from submitter.checks.data_files import DataFile
+from submitter.checks.model_contents import ModelContents
 from submitter.checks.model_shape import ModelShape, Unknown
 from submitter.checks.settings import Settings
 from submitter.checks.working_dir_measure import Packed
@@ -41,3 +44,9 @@ class Case:
     model: ModelShape | None = None
     """None: unknown; `model_why` says why."""
     model_why: Unknown | None = None
+    data: tuple[DataFile, ...] = ()
+    """Of data.train_files and data.val_files, as far as the job sets them."""
+    contents: ModelContents | None = None
+    """The model's folder; None: the job names no model."""
+    checkpoint: Checkpoint | None = None
+    """That the first attempt would resume; None: there is none here."""

@@ -10,6 +10,7 @@ from runtime_env.stacks import stack_of
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.finding import Finding
+from submitter.checks.local_files import files_of
 from submitter.checks.model_shape import ModelShape, Unknown, model_of
 from submitter.checks.registry import RULES
 from submitter.checks.settings import Settings
@@ -44,7 +45,15 @@ def gather(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Case:
     """All that rules look at: the only part of the checks that reads disk or network."""
     stack = stack_of(job)
     settings = Settings(job, stack.verl_release if stack else None)
-    return Case(job, stack, settings, working_dir=packed(job), cluster=cluster, **_model(job, settings))
+    return Case(
+        job,
+        stack,
+        settings,
+        working_dir=packed(job),
+        cluster=cluster,
+        **_model(job, settings),
+        **files_of(job, settings),
+    )
 
 
 def judge(case: Case) -> Report:
