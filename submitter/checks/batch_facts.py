@@ -42,7 +42,7 @@ _QUEUE_SINCE = (0, 9)
 """`trainer.use_v1`, true by default."""
 _ENGINE_SINCE = (0, 8)
 """The one worker implementation over model engines; 0.7.1 has it behind use_legacy_worker_impl=disable."""
-_LAYOUTS = frozenset({"fsdp", "fsdp2", "megatron", "veomni"})
+_CRITIC_SEQUENCE = "critic.fsdp.ulysses_sequence_parallel_size"
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,11 @@ def layout_of(case: Case, prefix: str) -> Training | None:
     """The layout that cuts the data; None where it cannot be told (other engines, data-dependent context sizes)."""
     settings = case.settings
     layout = parallel.training(settings, prefix)
-    if layout is None or layout.strategy not in _LAYOUTS or layout.data_parallel is None:
+    if layout is None or settings.truth(f"{prefix}.megatron.dynamic_context_parallel"):
         return None
-    if settings.truth(f"{prefix}.megatron.dynamic_context_parallel"):
-        return None
-    if layout.strategy in ("fsdp", "fsdp2"):
-        layout = dataclasses.replace(layout, sequence=_sequence(case, prefix, layout.sequence))
+    if prefix == CRITIC and layout.strategy in ("fsdp", "fsdp2") and uses_engine(case):
+        # The critic's own key is not handed on to its engine (FSDPCriticConfig).
+        layout = dataclasses.replace(layout, sequence=positive(settings, _CRITIC_SEQUENCE) or 1)
     return layout if layout.data_parallel else None
 
 
@@ -249,14 +248,3 @@ def _prompts(settings: Settings, flow: Flow, mode: str) -> tuple[int | None, str
         steps = positive(settings, SYNC_STEP)
         return (train // steps or None if train and steps and train % steps == 0 else None), TRAIN
     return train, TRAIN
-
-
-def _sequence(case: Case, prefix: str, own: int) -> int:
-    """The engine's own key counts where the role's is 1 (FSDPActorConfig); the critic's role key is not handed on."""
-    if not uses_engine(case):
-        return own
-    engine = positive(case.settings, f"{prefix}.{'fsdp' if prefix == CRITIC else 'fsdp_config'}.{_ULYSSES}") or 1
-    return engine if prefix == CRITIC or own == 1 else own
-
-
-_ULYSSES = "ulysses_sequence_parallel_size"

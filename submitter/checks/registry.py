@@ -21,6 +21,7 @@ from submitter.checks import (
     rollout_layout,
     runtime,
     secrets,
+    tokens,
     training_engine,
     working_dir,
 )
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     *rollout_layout.RULES,
     *runtime.RULES,
     *secrets.RULES,
+    *tokens.RULES,
     *training_engine.RULES,
     *working_dir.RULES,
 )

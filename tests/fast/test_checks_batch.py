@@ -477,7 +477,7 @@ GOOD = [
     ),
     pytest.param({**REWARD, "reward.num_workers": "7"}, NEW, MAIN, id="reward-workers-pad"),
     pytest.param({"trainer.nnodes": "3", MINI: "7"}, MID, "verl.trainer.main_generation_server", id="generation"),
-    pytest.param({f"{ACTOR}.strategy": "mindspeed", **TOKENS, MINI: "4"}, MID, MAIN, id="layout-unknown"),
+    pytest.param({f"{ACTOR}.strategy": "automodel", **TOKENS, MINI: "4"}, MID, MAIN, id="layout-unknown"),
     pytest.param({MICRO: "${oc.env:MICRO}"}, MID, MAIN, id="unknown-is-not-null"),
 ]
 
