@@ -47,6 +47,8 @@ _ROOMS = (
     "checks_layout",
     "checks_runtime",
     "checks_memory",
+    "checks_flags",
+    "checks_hccl",
 )
 
 
