@@ -33,7 +33,10 @@ lint: setup ## Format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: setup ## Write docs/checks.md from the rules and the case file
+	$(BIN)/python -m tests.make_checks_doc
+
 bench: setup ## Print the measured figures side by side
 	$(BIN)/python -m tests.bench
 
-.PHONY: help setup rehearse test proof lint bench
+.PHONY: help setup rehearse test proof lint docs bench

@@ -15,6 +15,10 @@ _CONSTANTS = {"null": None, "true": True, "false": False, "": ""}
 _BARE = re.compile(r"[A-Za-z0-9_/\-+.%*@?|:$]+")
 _REFERENCE = re.compile(r"[A-Za-z0-9_/\-.]*\$\{[^{}'\"]*\}[A-Za-z0-9_/\-.]*")
 
+_ITEM = r"""(?:"[^"\\$]*"|'[^'\\$]*'|[A-Za-z0-9_/\-+.]+)"""
+_FLAT_LIST = re.compile(rf"\[\s*{_ITEM}(?:\s*,\s*{_ITEM})*\s*\]")
+"""`["console"]`, `[model, optimizer]`: without escapes, interpolations and structures."""
+
 
 def read(text: str) -> object:
     """None, bool, int, float, str, list or dict; `UNREADABLE`."""
@@ -26,6 +30,8 @@ def read(text: str) -> object:
         return number
     if _BARE.fullmatch(text) or _REFERENCE.fullmatch(text):
         return text
+    if _FLAT_LIST.fullmatch(text):
+        return [item[1:-1] if item[0] in "\"'" else read(item) for item in re.findall(_ITEM, text)]
     return _hydra(text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from submitter.errors import Place
 
 SEVERITIES = ("error", "warning", "hint")
-ARROW = "→ "
 NARROWEST_TEXT = 30
 """Columns that a message keeps, whatever the terminal's width."""
 
@@ -37,14 +37,16 @@ class Paper:
     width: int | None
     """None: no terminal."""
     coloured: bool
+    arrow: str
+    """Ahead of what to do."""
 
 
 def stdout() -> Paper:
-    return Paper(lambda line: emit(redacted(line)), *_terminal(sys.stdout))
+    return _paper(lambda line: emit(redacted(line)), sys.stdout)
 
 
 def stderr() -> Paper:
-    return Paper(tell_line, *_terminal(sys.stderr))
+    return _paper(tell_line, sys.stderr)
 
 
 def print_findings(
@@ -54,8 +56,21 @@ def print_findings(
     groups = [(_place(place), [_row(one, forced) for one in found]) for place, found in _by_place(findings).items()]
     unchecked = [_Row("", "", one.id, one_line(one.message(language()))) for one in not_checked]
     groups += [((say("cli.not_checked"), ""), unchecked)] if unchecked else []
-    for line in _rows(groups) if paper.width is None else _blocks(groups, paper, paper.width):
+    for line in _rows(groups, paper.arrow) if paper.width is None else _blocks(groups, paper, paper.width):
         paper.write(line)
+
+
+def print_arithmetic(lines: Iterable[str], paper: Paper) -> None:
+    heading = say("cli.arithmetic")
+    if paper.width is None:
+        for line in lines:
+            paper.write(f"{heading}: {line}")
+    elif lines := tuple(lines):
+        paper.write(_painted(heading, "place", paper))
+        for line in lines:
+            for index, piece in enumerate(wrap(line, paper.width - 2 * GAP)):
+                paper.write(" " * (GAP * (2 if index else 1)) + piece)
+        paper.write("")
 
 
 def counted(findings: Iterable[Finding], unchecked: int) -> str:
@@ -74,7 +89,8 @@ class _Row:
     id: str
     message: str
     notes: tuple[str, ...] = ()
-    """Value and limit unless the message says them, and what to do."""
+    """Value and limit unless the message says them; whether it is overridden."""
+    fix: str = ""
 
 
 _Group = tuple[tuple[str, str], list[_Row]]
@@ -102,20 +118,17 @@ def _row(finding: Finding, forced: Collection[str]) -> _Row:
     notes = [say("cli.count.comma").join(say(f"cli.finding.{name}", text=text) for name, text in measured)]
     if finding.severity == "error" and finding.id in forced:
         notes.append(say("cli.finding.forced"))
-    notes.append(ARROW + one_line(finding.fix(language())))
-    label = say(f"cli.severity.{finding.severity}")
-    return _Row(finding.severity, label, finding.id, message, tuple(note for note in notes if note))
+    label, fix = say(f"cli.severity.{finding.severity}"), one_line(finding.fix(language()))
+    return _Row(finding.severity, label, finding.id, message, tuple(note for note in notes if note), fix)
 
 
-def _rows(groups: list[_Group]) -> Iterator[str]:
-    """For programs and `grep`: every row names its place."""
-    rows = [(place, key, row) for (place, key), found in groups for row in found]
-    places = max((columns(place) for place, _, _ in rows), default=0)
-    keys = max((columns(key) for _, key, _ in rows), default=0)
-    labels = _label_width(row for _, _, row in rows)
-    for place, key, row in rows:
-        cells = [_padded(place, places), _padded(key, keys), _padded(row.label, labels), row.id, row.message]
-        yield "  ".join([*cells, *row.notes])
+def _rows(groups: list[_Group], arrow: str) -> Iterator[str]:
+    """`job.yaml:45: error NR201 data.train_batch_size: …  → …`: what editors and `grep` know."""
+    for (place, key), rows in groups:
+        for row in rows:
+            what = " ".join(word for word in (row.label, row.id, key) if word)
+            fix = [arrow + row.fix] if row.fix else []
+            yield "  ".join([f"{place}: {what}: {row.message}", *row.notes, *fix])
 
 
 def _blocks(groups: list[_Group], paper: Paper, width: int) -> Iterator[str]:
@@ -132,31 +145,32 @@ def _block(row: _Row, labels: int, paper: Paper, width: int) -> Iterator[str]:
     before = f"{'':{GAP}}{label}{row.id}{'':{GAP}}"
     start = GAP + (labels + GAP if label else 0) + len(row.id) + GAP
     room = max(width - start, NARROWEST_TEXT)
-    for line in wrap(row.message, room):
+    for line in [line for told in (row.message, *row.notes) for line in wrap(told, room)]:
         yield before + line
         before = " " * start
-    for note in row.notes:
-        lead = ARROW if note.startswith(ARROW) else ""
-        for line in wrap(note[len(lead) :], room - len(lead)):
-            yield before + lead + line
-            lead = " " * len(lead)
+    lead = paper.arrow
+    for line in wrap(row.fix, room - len(lead)) if row.fix else ():
+        yield before + lead + line
+        lead = " " * len(lead)
 
 
 def _label_width(rows: Iterable[_Row]) -> int:
     return max((columns(row.label) for row in rows), default=0)
 
 
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - columns(text))
-
-
 def _painted(text: str, colour: str, paper: Paper) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if paper.coloured and text else text
 
 
-def _terminal(stream: TextIO) -> tuple[int | None, bool]:
-    """(columns, coloured): colour on a terminal only, and never against NO_COLOR (https://no-color.org)."""
-    if not stream.isatty():
-        return None, False
+def _paper(write: Callable[[str], None], stream: TextIO) -> Paper:
+    """Colour on a terminal only, and never against NO_COLOR (https://no-color.org)."""
+    terminal = stream.isatty()
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return terminal_width(), not plain
+    return Paper(write, terminal_width() if terminal else None, terminal and not plain, _arrow(stream.encoding))
+
+
+def _arrow(encoding: str | None) -> str:
+    with suppress(UnicodeEncodeError, LookupError):
+        "→".encode(encoding or "utf-8")
+        return "→ "
+    return "-> "

@@ -36,6 +36,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "不对照 verl 配置树组合参数：更快，但检查较少",
     ),
     "cli.option.flags": ("List the flags", "列出环境变量"),
+    "cli.arithmetic": ("arithmetic", "计算"),
     "cli.not_checked": ("not checked", "未检查"),
     "cli.finding.value": ("value {text}", "值 {text}"),
     "cli.finding.limit": ("limit {text}", "限制 {text}"),

@@ -101,7 +101,7 @@ class TestPublishedJob:
 class TestTorchrunJob:
     def test_rendezvous_is_left_out_when_not_given(self) -> None:
         job = load_job(TORCHRUN, environ=HOME)
-        assert argv(job)[:5] == ["torchrun", "--nnodes=2", "--nproc_per_node=8", "-m", "verl.trainer.main_ppo"]
+        assert argv(job)[:5] == ["torchrun", "--nnodes=2", "--nproc_per_node=8", "-m", "reward.trainer"]
         assert job.trainer.torchrun == Torchrun(8)
 
     def test_rendezvous_is_passed_when_given(self) -> None:
@@ -111,7 +111,7 @@ class TestTorchrunJob:
 
     def test_command_starts_after_torchruns_options(self) -> None:
         job = load_job(TORCHRUN, environ=HOME)
-        assert command(job) == ["-m", "verl.trainer.main_ppo", *arguments(job)]
+        assert command(job) == ["-m", "reward.trainer", *arguments(job)]
 
     def test_reward_group(self) -> None:
         job = load_job(TORCHRUN, environ=HOME)
