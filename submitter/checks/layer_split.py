@@ -20,7 +20,7 @@ class Split:
 def split(settings: Settings, layout: Training, layers: int) -> Split | None:
     """None: one stage, a layout of its own (pipeline_model_parallel_layout), or a value that cannot be told."""
     overrides = f"{layout.section}.override_transformer_config."
-    if layout.pipeline == 1 or settings.value(f"{overrides}pipeline_model_parallel_layout") is not None:
+    if layout.pipeline == 1 or settings.is_set(f"{overrides}pipeline_model_parallel_layout"):
         return None
     ends = {name: f"{overrides}num_layers_in_{name}_pipeline_stage" for name in ("first", "last")}
     fixed = {name: settings.integer(key) for name, key in ends.items() if settings.value(key) is not None}

@@ -123,7 +123,7 @@ def from_config(config: Mapping[str, object], path: str) -> ModelShape:
     if "num_layers" not in sizes and "num_attention_heads" not in sizes:
         raise Unreadable("model.why.no_sizes", path)
     parts = _parts(config)
-    kind = config.get("model_type")
+    kind = _first(str, config.get("model_type"))
     return ModelShape(
         source="config.json",
         path=path,
@@ -131,7 +131,7 @@ def from_config(config: Mapping[str, object], path: str) -> ModelShape:
         tie_word_embeddings=_first(bool, config.get("tie_word_embeddings"), parts[0].get("tie_word_embeddings")),
         needs_remote_code=bool(config.get("auto_map")),
         rope_scaling=_first(dict, *(part.get(name) for part in parts for name in ("rope_scaling", "rope_parameters"))),
-        model_type=kind if isinstance(kind, str) else None,
+        model_type=kind,
         dense=kind in DENSE_TYPES and "num_experts" not in sizes,
         **sizes,
     )

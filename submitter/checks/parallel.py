@@ -52,9 +52,9 @@ class Training:
     def spelled(self) -> str:
         """`world 64 / (TP 2 x PP 4 x CP 4) = DP 2`."""
         sizes = [("TP", self.tensor), ("PP", self.pipeline), ("CP", self.context), ("SP", self.sequence)]
-        product = " × ".join(f"{name} {size}" for name, size in sizes if size > 1) or "1"
+        product = " × ".join(f"{name} {size}" for name, size in sizes if size > 1)
         result = "no whole number" if self.data_parallel is None else f"DP {self.data_parallel}"
-        return f"world {self.world} / ({product}) = {result}"
+        return f"world {self.world} / {f'({product})' if product else 1} = {result}"
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,18 @@ def _megatron(settings: Settings, strategy: str, world: int, section: str) -> Tr
     return Training(strategy, world, virtual_pipeline=virtual, section=section, **sizes)  # type: ignore[arg-type]
 
 
+def _own_nodes(settings: Settings) -> bool:
+    """Without a config of its own: `hybrid_engine=False`, or the mode of verl's newer trainer (trainer/ppo/v1)."""
+    if settings.text("trainer.v1.trainer_mode") == "separate_async":
+        return True
+    return settings.truth("actor_rollout_ref.hybrid_engine") is False and bool(settings.integer(f"{ROLLOUT}.nnodes"))
+
+
 def _rollout_pool(settings: Settings) -> tuple[int, int, bool] | None:
     """(nodes, NPUs per node, whether they are the rollout's own)."""
     if settings.config.startswith(_SEPARATE):
         keys, separate = ("rollout.nnodes", "rollout.n_gpus_per_node"), True
-    elif settings.truth("actor_rollout_ref.hybrid_engine") is False and settings.integer(f"{ROLLOUT}.nnodes"):
+    elif _own_nodes(settings):
         keys, separate = (f"{ROLLOUT}.nnodes", f"{ROLLOUT}.n_gpus_per_node"), True
     else:
         keys, separate = ("trainer.nnodes", "trainer.n_gpus_per_node"), False

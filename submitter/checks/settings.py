@@ -50,7 +50,7 @@ class Settings:
         self.config = _config_name(job)
         self.ppo = job.trainer.module in PPO_MODULES or any(key.startswith(_PPO_ROOT) for key in self._given)
         """The trainer reads verl's PPO configuration."""
-        self._engine = str(self.value("model_engine")) if "model_engine" in self._given else DEFAULT_ENGINE
+        self._engine = _engine(self._given)
 
     @cached_property
     def _defaults(self) -> Mapping[str, object]:
@@ -153,6 +153,15 @@ def _config_name(job: Job) -> str:
             return word.partition("=")[2].strip("'\"").removesuffix(".yaml")
     named = last_text(job, "--config-name")
     return (named or PPO_MODULES.get(job.trainer.module, DEFAULT_CONFIG)).removesuffix(".yaml")
+
+
+def _engine(given: Mapping[str, _Given]) -> str:
+    """Hydra resolves the choice of a group before there are values to refer to: a reference is none."""
+    if "model_engine" not in given:
+        return DEFAULT_ENGINE
+    name = given["model_engine"].value
+    name = read(name.text) if isinstance(name, RawText) else name
+    return name if isinstance(name, str) and "${" not in name else DEFAULT_ENGINE
 
 
 def _given(job: Job) -> Iterator[tuple[str, _Given]]:
