@@ -10,6 +10,7 @@ from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.data_files import DataFile
 from submitter.checks.model_contents import ModelContents
 from submitter.checks.model_shape import ModelShape, Unknown
+from submitter.checks.reward_file import RewardFile
 from submitter.checks.settings import Settings
 from submitter.checks.working_dir_measure import Packed
 from submitter.job.model import Job
@@ -44,6 +45,8 @@ class Case:
     model: ModelShape | None = None
     """None: unknown; `model_why` says why."""
     model_why: Unknown | None = None
+    reward: RewardFile | None = None
+    """None: the job has no custom reward function."""
     data: tuple[DataFile, ...] = ()
     """Of data.train_files and data.val_files, as far as the job sets them."""
     contents: ModelContents | None = None

@@ -13,6 +13,7 @@ from submitter.checks.finding import Finding
 from submitter.checks.local_files import files_of
 from submitter.checks.model_shape import ModelShape, Unknown, model_of
 from submitter.checks.registry import RULES
+from submitter.checks.reward_file import reward_file
 from submitter.checks.settings import Settings
 from submitter.checks.working_dir_measure import packed
 from submitter.job.model import Job
@@ -51,6 +52,7 @@ def gather(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Case:
         settings,
         working_dir=packed(job),
         cluster=cluster,
+        reward=reward_file(job, settings) if settings.ppo else None,
         **_model(job, settings),
         **files_of(job, settings),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from submitter.checks import (
     additional_config,
+    algorithm,
     batch,
     choices,
     cluster_shape,
@@ -18,10 +19,12 @@ from submitter.checks import (
     memory,
     model_path,
     recovery,
+    rewards,
     rollout_layout,
     runtime,
     secrets,
     tokens,
+    tracking,
     training_engine,
     working_dir,
 )
@@ -29,6 +32,7 @@ from submitter.checks.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *additional_config.RULES,
+    *algorithm.RULES,
     *batch.RULES,
     *choices.RULES,
     *cluster_shape.RULES,
@@ -43,10 +47,12 @@ RULES: tuple[Rule, ...] = (
     *memory.RULES,
     *model_path.RULES,
     *recovery.RULES,
+    *rewards.RULES,
     *rollout_layout.RULES,
     *runtime.RULES,
     *secrets.RULES,
     *tokens.RULES,
+    *tracking.RULES,
     *training_engine.RULES,
     *working_dir.RULES,
 )

@@ -49,6 +49,7 @@ _ROOMS = (
     "checks_memory",
     "checks_flags",
     "checks_hccl",
+    "checks_algorithm",
 )
 
 

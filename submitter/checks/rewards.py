@@ -1,0 +1,138 @@
+"""Where rewards come from: the user's function, the manager that calls it, the reward model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from submitter.checks.algorithm import trains
+from submitter.checks.case import Case, NotChecked
+from submitter.checks.finding import Finding
+from submitter.checks.reward_file import NEW, OLD
+from submitter.checks.rule import Rule
+from submitter.checks.settings import Settings
+from submitter.job.nearest import nearest
+
+MANAGER = "reward.reward_manager"
+OLD_MANAGER = "reward_model.reward_manager"
+MODEL = "reward.reward_model"
+OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
+OLD_OVERLONG = "reward_model.reward_kwargs.overlong_buffer_cfg"
+
+_MANAGERS = ("naive", "dapo", "gdpo", "remote")
+"""verl/experimental/reward_loop/reward_manager: those of verl/workers/reward_manager (prime, batch) are not called."""
+
+
+def function(case: Case) -> Iterator[Finding | NotChecked]:
+    """Source: verl/trainer/ppo/reward.py, get_custom_reward_fn; verl/utils/import_utils.py (0.7.1 to 0.9.1)."""
+    file, settings = case.reward, case.settings
+    if file is None or not trains(case):
+        return
+    place = settings.place(f"{file.key}.path")
+    relative = not file.path.removeprefix("file://").startswith("/")
+    if file.state == "lost" or (file.state == "absent" and relative):
+        yield Finding("NR326", "error" if relative else "warning", place, file.path, "no such file")
+    elif file.state in ("unreadable", "syntax"):
+        yield Finding("NR326", "error" if file.state == "syntax" else "warning", place, file.path, file.why)
+    elif file.state == "elsewhere" and not file.path.startswith("pkg://"):
+        yield Finding("NR326", "warning", place, file.path, "relative to a folder on the node")
+    elif file.state in ("absent", "elsewhere"):
+        yield NotChecked("NR326", "NR326.unknown", {"path": file.path})
+
+
+def function_name(case: Case) -> list[Finding]:
+    """Source: verl/utils/import_utils.py, load_extern_object: AttributeError (0.7.1 to 0.9.1)."""
+    file, settings = case.reward, case.settings
+    if file is None or file.name is None or file.defines is None or file.name in file.defines or not trains(case):
+        return []
+    place = settings.place(f"{file.key}.name", f"{file.key}.path")
+    return [Finding("NR327", "error", place, file.name, file.path, {"nearest": nearest(file.name, file.defines)})]
+
+
+def function_keys(case: Case) -> Iterator[Finding]:
+    """Source: verl/experimental/reward_loop/reward_loop.py, migrate_legacy_reward_impl: the old section wins whole."""
+    settings, file = case.settings, case.reward
+    if not trains(case):
+        return
+    old = [key for key in (f"{OLD}.path", f"{OLD}.name") if settings.value(key) is not None]
+    if file is not None and file.key == OLD and file.name is None:
+        yield Finding("NR328", "error", settings.place(f"{OLD}.path"), "null", f"{OLD}.name")
+    elif old and settings.is_set(f"{NEW}.path") and settings.value(f"{NEW}.path") is not None:
+        yield Finding("NR328", "warning", settings.place(f"{NEW}.path"), settings.text(f"{NEW}.path"), f"{OLD}.path")
+
+
+def manager(case: Case) -> list[Finding]:
+    """Source: verl/experimental/reward_loop/reward_manager/registry.py (0.7.1 to 0.9.1)."""
+    settings = case.settings
+    key, name = _manager(settings)
+    source = settings.text("reward_model.reward_loop_source") or settings.text(f"{MANAGER}.source")
+    if not trains(case) or name is None or name in _MANAGERS or source != "register":
+        return []
+    own = case.reward is not None or any(flag.name == "VERL_USE_EXTERNAL_MODULES" for flag in case.job.flags)
+    values: dict[str, object] = {"nearest": nearest(name, _MANAGERS)}
+    return [Finding("NR329", "warning" if own else "error", settings.place(key), name, ", ".join(_MANAGERS), values)]
+
+
+def no_time_limit(case: Case) -> list[Finding]:
+    """Source: verl pull request 6673: no manager of verl's bounds the time of one answer's score."""
+    settings, file = case.settings, case.reward
+    key, name = _manager(settings)
+    asked = file is not None or (name == "naive" and settings.is_set(key))
+    if not trains(case) or not asked or name not in ("naive", "dapo") or (file is not None and file.limits_time):
+        return []
+    place = settings.place(*([f"{file.key}.path"] if file else []), key)
+    return [Finding("NR336", "hint", place, file.path if file else name, None, {"manager": name})]
+
+
+def overlong(case: Case) -> Iterator[Finding]:
+    """Source: verl/experimental/reward_loop/reward_manager/dapo.py: assertions on the overlong buffer."""
+    settings = case.settings
+    own = OLD_OVERLONG if settings.is_set(f"{OLD_OVERLONG}.enable") else OVERLONG
+    if not trains(case) or _manager(settings)[1] != "dapo" or not settings.truth(f"{own}.enable"):
+        return
+    limit_key = f"{own.rpartition('.')[0]}.max_resp_len"
+    length, limit = settings.integer(f"{own}.len"), settings.integer(limit_key)
+    place = settings.place(f"{own}.len", limit_key, f"{own}.enable")
+    if limit is None and settings.value(limit_key) is None:
+        yield Finding("NR338", "error", place, str(length), limit_key)
+    elif length is not None and limit is not None and not 0 < length <= limit:
+        yield Finding("NR338", "error", place, str(length), f"1 … max_resp_len {limit}")
+
+
+def reward_model(case: Case) -> Iterator[Finding]:
+    """Source: verl/trainer/main_ppo.py, trainer/ppo/v1/trainer_base.py: ValueError without nodes (0.7.1 to 0.9.1)."""
+    settings = case.settings
+    if not trains(case) or not _model_value(settings, "enable"):
+        return
+    place = settings.place(f"{MODEL}.enable", "reward_model.enable")
+    if not settings.value(f"{MODEL}.model_path") and not settings.value("reward_model.model.path"):
+        yield Finding("NR339", "error", place, "True", f"{MODEL}.model_path")
+    if not _model_value(settings, "enable_resource_pool"):
+        return
+    for name in ("n_gpus_per_node", "nnodes"):
+        count = _model_value(settings, name)
+        if isinstance(count, int) and not isinstance(count, bool) and count <= 0:
+            places = (f"{MODEL}.{name}", f"reward_model.{name}", f"{MODEL}.enable_resource_pool")
+            yield Finding("NR339", "error", settings.place(*places), str(count), f"{MODEL}.{name} > 0")
+
+
+RULES = (
+    Rule("NR326", ("error", "warning"), function, ppo=True),
+    Rule("NR327", ("error",), function_name, ppo=True),
+    Rule("NR328", ("error", "warning"), function_keys, ppo=True),
+    Rule("NR329", ("error", "warning"), manager, ppo=True),
+    Rule("NR336", ("hint",), no_time_limit, ppo=True),
+    Rule("NR338", ("error",), overlong, ppo=True),
+    Rule("NR339", ("error",), reward_model, ppo=True),
+)
+
+
+def _manager(settings: Settings) -> tuple[str, str | None]:
+    """The key that decides, and the name."""
+    old = settings.text(OLD_MANAGER)
+    return (OLD_MANAGER, old) if old is not None else (f"{MANAGER}.name", settings.text(f"{MANAGER}.name"))
+
+
+def _model_value(settings: Settings, name: str) -> object:
+    """The old section's value wins where it is given."""
+    old = settings.value(f"reward_model.{name}")
+    return settings.value(f"{MODEL}.{name}") if old is None else old
