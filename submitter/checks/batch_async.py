@@ -13,6 +13,8 @@ from submitter.checks.batch_facts import (
     flow_of,
     nearest_divisors,
     positive,
+    sure,
+    uses_engine,
 )
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
@@ -33,17 +35,18 @@ def gen_batch(case: Case) -> list[Finding]:
         return [Finding("NR213", "warning", place, str(gen), str(train), values)] if differs else []
     if _refills_one_by_one(case):
         return []
-    return [Finding("NR213", "error", place, str(gen), str(train), values)] if train % gen else []
+    return [Finding("NR213", sure(case), place, str(gen), str(train), values)] if train % gen else []
 
 
 def async_values(case: Case) -> list[Finding]:
-    """Source: verl experimental/fully_async_policy/fully_async_rollouter.py, one_step_off_policy/ray_trainer.py."""
+    """Source: verl experimental/fully_async_policy/fully_async_rollouter.py, separation/utils.py."""
     settings, flow = case.settings, flow_of(case)
     wanted = {"async": _ASYNC, "one_step": _ONE_STEP}.get(flow or "", {})
     return [
-        Finding("NR214", "error", settings.place(key), str(settings.value(key)), limit, {"name": key})
+        Finding("NR214", sure(case), settings.place(key), str(settings.value(key)), limit, {"name": key})
         for key, (limit, allowed) in wanted.items()
         if settings.value(key) is not None and not allowed(settings.value(key))
+        if key != _LEGACY or not uses_engine(case)
     ]
 
 
@@ -57,7 +60,7 @@ def sync_steps(case: Case) -> list[Finding]:
         return []
     arithmetic = f"parameter_sync_step {steps} × ppo_mini_batch_size {mini} = {steps * mini}"
     place = settings.place(TRAIN, MINI, SYNC_STEP)
-    return [Finding("NR215", "error", place, str(train), str(steps * mini), {"arithmetic": arithmetic})]
+    return [Finding("NR215", sure(case), place, str(train), str(steps * mini), {"arithmetic": arithmetic})]
 
 
 def async_steps(case: Case) -> list[Finding]:
@@ -74,19 +77,24 @@ def async_steps(case: Case) -> list[Finding]:
 
 RULES = (
     Rule("NR213", ("error", "warning"), gen_batch, ppo=True),
-    Rule("NR214", ("error",), async_values, ppo=True),
-    Rule("NR215", ("error",), sync_steps, ppo=True),
+    Rule("NR214", ("error", "warning"), async_values, ppo=True),
+    Rule("NR215", ("error", "warning"), sync_steps, ppo=True),
     Rule("NR218", ("warning",), async_steps, ppo=True),
 )
 
 _NOT_HYBRID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "actor_rollout_ref.hybrid_engine": ("False", lambda value: value is False)
 }
-_ONE_STEP = _NOT_HYBRID
+_LEGACY = "trainer.use_legacy_worker_impl"
+"""Only in 0.7.1; later there are no older workers."""
+_ONE_STEP: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    **_NOT_HYBRID,
+    _LEGACY: ("disable", lambda value: value == "disable"),
+}
 _ASYNC: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     TRAIN: ("0", lambda value: value == 0),
     GEN: ("1", lambda value: value == 1),
-    **_NOT_HYBRID,
+    **_ONE_STEP,
     "async_training.staleness_threshold": (">= 0", lambda value: not isinstance(value, (int, float)) or value >= 0),
     "async_training.trigger_parameter_sync_step": (
         ">= 1",

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from math import gcd, lcm
 from typing import Literal
 
-from runtime_env.verl_defaults import version_key
+from runtime_env.verl_defaults import configs, version_key
 from submitter.checks import parallel
 from submitter.checks.case import Case
 from submitter.checks.finding import Severity
-from submitter.checks.parallel import ACTOR, ROLLOUT, Training
+from submitter.checks.parallel import ACTOR, ROLLOUT, Training, divisors
 from submitter.checks.settings import Settings
 from submitter.checks.spelled import last_text
 
@@ -42,6 +42,8 @@ _QUEUE_SINCE = (0, 9)
 """`trainer.use_v1`, true by default."""
 _ENGINE_SINCE = (0, 8)
 """The one worker implementation over model engines; 0.7.1 has it behind use_legacy_worker_impl=disable."""
+_SEARCHED = 10**9
+"""Divisors of more are not looked for: it would take longer than anybody waits."""
 _CRITIC_SEQUENCE = "critic.fsdp.ulysses_sequence_parallel_size"
 
 
@@ -60,6 +62,8 @@ class Batch:
     n: int
     place: str
     """The key that decides over `prompts`."""
+    sure: Severity
+    """As `sure` of the case."""
 
     @property
     def samples(self) -> int:
@@ -69,11 +73,6 @@ class Batch:
     def pads(self) -> bool:
         """Synthetic samples are appended until the batch divides."""
         return self.flow == "queue"
-
-    @property
-    def sure(self) -> Severity:
-        """As `sure` of the case."""
-        return "warning" if self.flow == "other" else "error"
 
     def spelled(self) -> str:
         """`train_batch_size 16 × n 5 = 80`."""
@@ -122,8 +121,10 @@ def flow_of(case: Case) -> Flow | None:
 
 
 def sure(case: Case) -> Severity:
-    """The severity of what verl certainly refuses: of a trainer of the user's own nothing is certain."""
-    return "warning" if flow_of(case) == "other" else "error"
+    """The severity of what verl certainly refuses: with a trainer or a configuration of the user's own nothing is."""
+    settings = case.settings
+    known = flow_of(case) != "other" and settings.config in configs(settings.release)
+    return "error" if known else "warning"
 
 
 def uses_engine(case: Case) -> bool:
@@ -139,7 +140,7 @@ def batch_of(case: Case) -> Batch | None:
     if flow is None or n is None:
         return None
     prompts, place = _prompts(settings, flow, mode)
-    return None if prompts is None else Batch(settings, flow, uses_engine(case), mode, prompts, n, place)
+    return None if prompts is None else Batch(settings, flow, uses_engine(case), mode, prompts, n, place, sure(case))
 
 
 def learners(case: Case) -> list[Learner]:
@@ -207,7 +208,8 @@ def nearest_multiples(value: int, step: int) -> str:
 
 def nearest_divisors(value: int, wanted: int, *, unit: int = 1) -> str:
     """The divisors of `value` around `wanted`, of those that are multiples of `unit`; empty: there is none."""
-    sizes = [size for size in range(unit, value + 1, unit) if value % size == 0]
+    every = divisors(value) if value <= _SEARCHED else [1, value]
+    sizes = [size for size in every if size % unit == 0]
     around = [
         max((size for size in sizes if size <= wanted), default=0),
         *[size for size in sizes if size > wanted][:1],
@@ -220,7 +222,7 @@ def prompt_step(batch: Batch, found: list[Learner], dynamic: bool) -> int:
     steps = [1]
     for learner in found:
         if not batch.pads:
-            steps.append(learner.mini)
+            steps.append(learner.mini if learner.mini < batch.prompts else 1)  # else it follows the batch
             steps.append(step_for((learner.layout.data_parallel or 1) if learner.layout else 1, batch.n))
         if not dynamic and learner.layout:
             steps.append(step_for(validated_divisor(batch.settings, learner.layout), batch.n))

@@ -14,6 +14,7 @@ from submitter.checks.batch_facts import (
     needs_reference,
     positive,
     reference_in_actor,
+    sure,
     uses_engine,
 )
 from submitter.checks.case import Case
@@ -36,7 +37,7 @@ _OVERLONG = (
     ("reward_model.reward_manager", "reward_model.reward_kwargs"),
 )
 """(Reward manager, its values), as they are named since 0.7.1 and before."""
-_TRUNCATES_SINCE = (0, 8)
+_TEACHERS = "distillation.teacher_models"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def batched_under_sequences(case: Case) -> list[Finding]:
     if settings.text(f"{ROLLOUT}.name") != "vllm" or budget is None or sequences is None or budget >= sequences:
         return []
     place = settings.place(*_engine_keys(_BATCHED), *_engine_keys(_SEQS))
-    return [Finding("NR225", "error", place, str(budget), str(sequences))]
+    return [Finding("NR225", sure(case), place, str(budget), str(sequences))]
 
 
 def cap_under_sequence(case: Case) -> list[Finding]:
@@ -136,8 +137,7 @@ def cap_under_sequence(case: Case) -> list[Finding]:
             "least": least,
         }
         place = case.settings.place(*(key for cap in caps for key in _set_by(cap)), _DATA_RESPONSE)
-        severity: Severity = "warning" if flow_of(case) == "other" else "error"
-        found.append(Finding("NR226", severity, place, str(effective), str(sum(sizes)), values))
+        found.append(Finding("NR226", sure(case), place, str(effective), str(sum(sizes)), values))
     return found
 
 
@@ -234,12 +234,31 @@ def few_sequences(case: Case) -> list[Finding]:
     return [Finding("NR233", "hint", case.settings.place(*_engine_keys(_SEQS), N), str(sequences), str(n))]
 
 
+def teacher_context(case: Case) -> list[Finding]:
+    """Source: verl workers/config/distillation.py, validate_and_prepare_for_distillation (0.8.0 to main)."""
+    settings, found = case.settings, []
+    if settings.truth("distillation.enabled") is not True:
+        return []
+    for start in _teachers(settings):
+        limit, prompt, response = (
+            positive(settings, f"{start}.{key}") for key in ("max_model_len", "prompt_length", "response_length")
+        )
+        if limit is None or prompt is None or response is None or prompt + response < limit:
+            continue
+        needed = prompt + response + 1
+        values: dict[str, object] = {"arithmetic": f"prompt {prompt} + response {response} + 1 = {needed}"}
+        found.append(
+            Finding("NR234", "error", settings.place(f"{start}.max_model_len"), str(limit), str(needed), values)
+        )
+    return found
+
+
 RULES = (
     Rule("NR221", ("error", "warning"), over_model_len, ppo=True),
     Rule("NR222", ("error", "warning"), over_positions, ppo=True),
     Rule("NR223", ("error", "warning"), longer_than_context, ppo=True),
     Rule("NR224", ("warning", "hint"), unchunked_prefill, ppo=True),
-    Rule("NR225", ("error",), batched_under_sequences, ppo=True),
+    Rule("NR225", ("error", "warning"), batched_under_sequences, ppo=True),
     Rule("NR226", ("error", "warning"), cap_under_sequence, ppo=True),
     Rule("NR227", ("hint",), packed_tokens, ppo=True),
     Rule("NR228", ("hint",), aligned_lengths, ppo=True),
@@ -248,6 +267,7 @@ RULES = (
     Rule("NR231", ("warning",), lengths_differ, ppo=True),
     Rule("NR232", ("warning",), ignored_end, ppo=True),
     Rule("NR233", ("hint",), few_sequences, ppo=True),
+    Rule("NR234", ("error",), teacher_context, ppo=True),
 )
 
 
@@ -288,6 +308,13 @@ def _caps(case: Case) -> Iterator[_Cap]:
         tokens = tokens or positive(case.settings, key)
         if used and layout is not None and tokens is not None:
             yield _Cap(key, tokens, layout)
+
+
+def _teachers(settings: Settings) -> list[str]:
+    """Where the teachers' engines are set; verl drops its own single one where the job names others."""
+    names = list(dict.fromkeys(key.partition(".")[0] for key in settings.below(_TEACHERS)))
+    used = [name for name in names if name != "teacher_model"] or names
+    return [f"{_TEACHERS}.{name}.inference" for name in used]
 
 
 def _set_by(cap: _Cap) -> tuple[str, ...]:

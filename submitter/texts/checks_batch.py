@@ -89,8 +89,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "批次无法按 verl 启动检查的要求整除：{arithmetic}",
     ),
     "NR206.fix": (
-        "Set data.train_batch_size to {sizes}",
-        "把 data.train_batch_size 设为 {sizes}",
+        "Set data.train_batch_size to {sizes} (with a mini-batch that is the whole batch, that one too)",
+        "把 data.train_batch_size 设为 {sizes}（若小批次就是整个批次，也一并修改）",
     ),
     "NR206.about": (
         "Batch against the world size. Without dynamic batch sizes verl's start asserts that train_batch_size × n "
@@ -106,8 +106,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         'equal chunk" 或断言失败）',
     ),
     "NR207.fix": (
-        "Set {batch} to {sizes}, or change nodes or parallel sizes",
-        "把 {batch} 设为 {sizes}，或调整节点数与并行大小",
+        "Set {batch} to {sizes} (with a mini-batch that is the whole batch, that one too), or change nodes or "
+        "parallel sizes",
+        "把 {batch} 设为 {sizes}（若小批次就是整个批次，也一并修改），或调整节点数与并行大小",
     ),
     "NR207.about": (
         "Batch against the data-parallel size. verl checks this at its start only without dynamic batch sizes; "
@@ -217,8 +218,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} 为 {value}，但该训练器断言其为 {limit}，会在启动时停止",
     ),
     "NR214.fix": (
-        "Set {name} to {limit}, or leave it to the trainer's own configuration",
-        "按 {limit} 设置 {name}，或使用该训练器自己的默认配置",
+        "Set {name} to {limit}",
+        "把 {name} 设为 {limit}",
     ),
     "NR214.about": (
         "What the asynchronous trainers insist on. Fully asynchronous training fetches prompts one by one "
@@ -525,5 +526,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "small number makes generation slow. It is no problem where the key-value cache holds no more anyway.",
         "同时运行的序列数。vLLM 在一个副本中同时运行 max_num_seqs 个序列，其余等待；数值过小会使生成变慢。若键值缓"
         "存本来就放不下更多，则没有问题。",
+    ),
+    "NR234": (
+        "the teacher's max_model_len is {value}, but {arithmetic}: it reads the student's prompt and response and "
+        "generates one token; verl refuses it at its start",
+        "教师模型的 max_model_len 为 {value}，但 {arithmetic}：它要读取学生的 prompt 与回答并生成一个 token；verl "
+        "启动时会拒绝",
+    ),
+    "NR234.fix": (
+        "Set the teacher's max_model_len to {limit} or more",
+        "把教师模型的 max_model_len 设为 {limit} 或更大",
+    ),
+    "NR234.about": (
+        "Context of a distillation teacher. It scores what the student wrote, so the student's prompt and response "
+        "are its prompt. Without max_model_len the teacher's own context counts.",
+        "蒸馏教师模型的上下文。它为学生写出的内容打分，因此学生的 prompt 与回答就是它的 prompt。未设置 "
+        "max_model_len 时以教师模型自身的上下文为准。",
     ),
 }

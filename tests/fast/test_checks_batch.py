@@ -84,6 +84,7 @@ BAD = [
         {"algorithm.adv_estimator": "gae"}, NEW, MAIN, "NR201", "error", None, ["critic.ppo_micro"], id="F018-critic"
     ),
     pytest.param({MICRO: "null"}, MID, "recipe.mine.main", "NR201", "warning", MICRO, [MICRO], id="own-trainer"),
+    pytest.param({"--config-name": "mine", MICRO: "null"}, MID, MAIN, "NR201", "warning", MICRO, [], id="own-config"),
     pytest.param(
         {f"{ACTOR}.ppo_micro_batch_size": "64"},
         NEW,
@@ -183,7 +184,7 @@ BAD = [
         "NR207",
         "error",
         TRAIN,
-        ["72 × n 1 = 72", "world 64 / (1) = DP 64", "72 % 64 = 8"],
+        ["72 × n 1 = 72", "DP 64", "64 / 128", "72 % 64 = 8"],
         id="F008-dynamic",
     ),
     pytest.param(
@@ -276,7 +277,7 @@ BAD = [
         "NR212",
         "error",
         TRAIN,
-        ["60 × n 1 = 60", "60 % 8 = 4", "6 / 10", "120"],
+        ["60 × n 1 = 60", "60 % 8 = 4", "6 / 10", "56 / 64"],
         id="F012",
     ),
     pytest.param(
@@ -370,6 +371,16 @@ BAD = [
         "actor_rollout_ref.hybrid_engine",
         [],
         id="one-step-hybrid",
+    ),
+    pytest.param(
+        {**FULLY, "trainer.use_legacy_worker_impl": "auto"},
+        OLD,
+        ASYNC,
+        "NR214",
+        "error",
+        "trainer.use_legacy_worker_impl",
+        ["disable"],
+        id="async-older-workers",
     ),
     pytest.param(
         SEPARATE, NEW, MAIN, "NR215", "error", TRAIN, ["64", "4 × ppo_mini_batch_size 32 = 128"], id="separate"
@@ -503,7 +514,7 @@ def test_the_admissible_batch_passes_every_rule() -> None:
     assert said({**bad, TRAIN: sizes[-1]}) == []
 
 
-@pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'"])
+@pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'", "9" * 30])
 @pytest.mark.parametrize("stack", [OLD, MID, NEW])
 def test_values_of_a_wrong_kind_end_in_no_exception(text: str, stack: str) -> None:
     for key in (*SANE, WORKERS, DYNAMIC, "data.gen_batch_size", f"{MEGATRON}.pipeline_model_parallel_size"):

@@ -55,6 +55,8 @@ LEGACY = {
     "+reward_model.reward_kwargs.overlong_buffer_cfg.len": "4096",
     "+reward_model.reward_kwargs.max_resp_len": "3072",
 }
+TEACHERS = "distillation.teacher_models.teacher_model.inference"
+TEACHER = {"distillation.enabled": "True"}
 CRITIC = {"algorithm.adv_estimator": "gae", "critic.ppo_max_token_len_per_gpu": "2048"}
 
 
@@ -191,6 +193,15 @@ BAD = [
     pytest.param(
         {f"{ROLLOUT}.ignore_eos": "True"}, NEW, "NR232", "warning", f"{ROLLOUT}.ignore_eos", ["3072"], id="eos"
     ),
+    pytest.param(
+        {**TEACHER, f"{TEACHERS}.max_model_len": "4096"},
+        MID,
+        "NR234",
+        "error",
+        f"{TEACHERS}.max_model_len",
+        ["1024 + response 3072 + 1 = 4097"],
+        id="teacher",
+    ),
     pytest.param({SEQS: "4"}, MID, "NR233", "hint", SEQS, ["4", "8"], id="few-sequences"),
 ]
 
@@ -226,6 +237,8 @@ GOOD = [
     pytest.param({**MEGATRON, CAP: "16384"}, MID, id="megatron-aligned"),
     pytest.param({**DAPO, LIMIT: "3072"}, NEW, id="overlong"),
     pytest.param({**DAPO, "+reward.reward_kwargs.overlong_buffer_cfg.enable": "False"}, NEW, id="overlong-off"),
+    pytest.param({**TEACHER, f"{TEACHERS}.max_model_len": "4097"}, MID, id="teacher-border"),
+    pytest.param({f"{TEACHERS}.max_model_len": "4"}, NEW, id="no-teacher"),
     pytest.param({SEQS: "8"}, MID, id="sequences-border"),
     pytest.param(
         {f"{ROLLOUT}.log_prob_max_token_len_per_gpu": "9", "algorithm.rollout_correction.bypass_mode": "True"},
@@ -278,7 +291,7 @@ def test_an_override_of_the_context_counts(tmp_path: Path) -> None:
     assert said({**model(tmp_path, 4096), **longer}) == []
 
 
-@pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'"])
+@pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'", "9" * 30])
 @pytest.mark.parametrize("stack", [OLD, MID, NEW])
 def test_values_of_a_wrong_kind_end_in_no_exception(text: str, stack: str) -> None:
     for key in (*SANE, CAP, MODEL_LEN, BATCHED, SEQS, CHUNKED, SEQUENCE, LIMIT, *DAPO):
