@@ -1,4 +1,4 @@
-"""How the trainer cuts the model: parallel sizes against the world, the nodes and the model's own sizes (NR241-259)."""
+"""How the trainer cuts the model: parallel sizes against the world, the nodes and the model (NR241-259, NR270)."""
 
 from __future__ import annotations
 
@@ -242,6 +242,20 @@ def fsdp_size(case: Case) -> list[Finding]:
     ]
 
 
+def experts_without_sequence(case: Case) -> list[Finding]:
+    """Source: megatron/core/transformer/moe/moe_layer.py, forward: MoE and TP without sequence parallelism."""
+    actor = parallel.training(case.settings)
+    if not actor or not actor.section or actor.tensor == 1 or not case.model or not case.model.num_experts:
+        return []
+    own, override = (f"{actor.section}.{part}sequence_parallel" for part in ("", "override_transformer_config."))
+    forced = case.settings.truth(override)
+    if forced or (forced is None and case.settings.truth(own) is not False):
+        return []
+    severity: Severity = "warning" if forced is None else "error"  # a bridge may choose by TP alone
+    place = case.settings.place(override, own)
+    return [_model_finding(case, "NR270", severity, place, f"TP {actor.tensor}", case.model.num_experts)]
+
+
 RULES = (
     Rule("NR241", ("warning",), model_unknown, ppo=True),
     Rule("NR242", ("error",), world, ppo=True),
@@ -262,6 +276,7 @@ RULES = (
     Rule("NR257", ("error", "warning"), ulysses_kv_heads, ppo=True),
     Rule("NR258", ("error",), padding, ppo=True),
     Rule("NR259", ("error",), fsdp_size, ppo=True),
+    Rule("NR270", ("error", "warning"), experts_without_sequence, ppo=True),
 )
 
 

@@ -489,4 +489,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "SGLang and TensorRT-LLM.",
         "推理是否要求流水线并行。verl 0.7.1 至 0.9.1 对 vLLM、SGLang 和 TensorRT-LLM 都拒绝大于 1 的规模。",
     ),
+    "NR270": (
+        "{value} without sequence_parallel for a model of {limit} experts ({source}): megatron-core refuses that "
+        "in training",
+        "模型有 {limit} 个专家（{source}），{value} 却没有开启 sequence_parallel：megatron-core 在训练中会拒绝",
+    ),
+    "NR270.fix": (
+        "Leave sequence_parallel at True, or set tensor_model_parallel_size to 1",
+        "请保持 sequence_parallel 为 True，或将 tensor_model_parallel_size 设为 1",
+    ),
+    "NR270.about": (
+        "Whether a model with experts trains with tensor parallelism but without sequence parallelism. "
+        "megatron-core raises an error at the first training step. It is a warning where only verl's own key "
+        "says so, since some bridges choose by TP alone.",
+        "有专家的模型是否在使用张量并行时关闭了序列并行。megatron-core 在第一个训练步报错。若只是 verl 自己的键关"
+        "闭了它，则为警告，因为部分 bridge 只按 TP 决定。",
+    ),
 }

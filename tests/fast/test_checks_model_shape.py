@@ -49,11 +49,11 @@ NESTED = {
 }
 
 
-def of_path(path: object, environ: Mapping[str, str] = {}, **more: str) -> ModelShape | Unknown:
-    return model_of(Settings(asking(path, **more), "0.8.0"), environ)
+def of_path(path: object, environ: Mapping[str, str] = {}, more: Mapping[str, str] = {}) -> ModelShape | Unknown:
+    return model_of(Settings(asking(path, more), "0.8.0"), environ)
 
 
-def asking(path: object, **more: str) -> Job:
+def asking(path: object, more: Mapping[str, str] = {}) -> Job:
     arguments = {"actor_rollout_ref.model.path": str(path), **more}
     return job(groups={"model": {key: raw(text) for key, text in arguments.items()}}, stack="cann-9.0.0")
 
@@ -122,7 +122,7 @@ def test_the_jobs_own_flags_name_the_cache(tmp_path: Path) -> None:
 def test_another_config_and_overrides_count(tmp_path: Path) -> None:
     other = folder(tmp_path, DEEPSEEK, "other")
     key = "actor_rollout_ref.model.hf_config_path"
-    shape = of_path(folder(tmp_path, QWEN3), **{key: str(other)})
+    shape = of_path(folder(tmp_path, QWEN3), more={key: str(other)})
     assert isinstance(shape, ModelShape) and shape.num_layers == 61
     override = "+actor_rollout_ref.model.override_config"
     for more in (
@@ -131,7 +131,7 @@ def test_another_config_and_overrides_count(tmp_path: Path) -> None:
         {override: "{num_hidden_layers: 4, attn_implementation: eager}"},
         {f"{override}.text_config.num_hidden_layers": "4"},
     ):
-        shape = of_path("Qwen/Qwen3-8B", **more)
+        shape = of_path("Qwen/Qwen3-8B", more=more)
         assert isinstance(shape, ModelShape) and (shape.num_layers, shape.num_attention_heads) == (4, 32)
 
 
