@@ -207,20 +207,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "设置 rollout.free_cache_engine=False 时没有问题。",
     ),
     "NR464": (
-        "{component} {version} with data and expert parallelism of the rollout: known to fail on NPUs (mended after "
-        "0.11.0, before {limit})",
-        "{component} {version} 的 rollout 同时使用数据并行与专家并行："
-        "已知在 NPU 上会失败（0.11.0 之后、{limit} 之前已修复）",
+        "{component} {version} with data and expert parallelism of the rollout: reported to fail on NPUs (mended by "
+        "{limit})",
+        "{component} {version} 的 rollout 同时使用数据并行与专家并行：有报告称在 NPU 上会失败（{limit} 已修复）",
     ),
     "NR464.fix": (
-        "Take a later {component}, or set rollout.data_parallel_size=1",
-        "请使用更新的 {component}，或设置 rollout.data_parallel_size=1",
+        "Take {component} {limit} or later, or set rollout.data_parallel_size=1",
+        "请使用 {component} {limit} 或更高版本，或设置 rollout.data_parallel_size=1",
     ),
     "NR464.about": (
-        "A version that fails with DP and EP. verl's rollout with both was reported to fail on vllm-ascend 0.11.0 and "
-        "its release candidates. No problem with one of the two.",
+        "A version that fails with DP and EP. verl's rollout with both was reported to fail on the release candidates "
+        "of vllm-ascend 0.11.0. No problem with one of the two.",
         "同时使用 DP 与 EP 会失败的版本。"
-        "有报告称 verl 的 rollout 在 vllm-ascend 0.11.0 及其候选版本上同时使用两者会失败。"
+        "有报告称 verl 的 rollout 在 vllm-ascend 0.11.0 的候选版本上同时使用两者会失败。"
         "只使用其中之一时没有问题。",
     ),
     "NR465": (
