@@ -94,6 +94,11 @@ def world_size(settings: Settings) -> int | None:
     return None if nodes is None or npus is None else nodes * npus
 
 
+def shares(heads: int, ranks: int) -> bool:
+    """Key-value heads can be shared out to ranks, or repeated on them, in whole numbers."""
+    return heads % ranks == 0 or ranks % heads == 0
+
+
 @lru_cache(maxsize=_CACHED)  # Settings never change; forty rules ask
 def training(settings: Settings, role: str = ACTOR) -> Training | None:
     """The layout of the actor (or of `REF`, `CRITIC`).
