@@ -8,6 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.mutations import BASES, mutated, outcome
+from tests.support.trees import trees
+
+__all__ = ["trees"]
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("lines", BASES, ids=["shipped", "small"])
-def test_the_jobs_before_any_mistake_have_no_error(lines: list[str], folder: Path) -> None:
-    report = outcome("\n".join(lines), folder)
+def test_the_jobs_before_any_mistake_have_no_error(lines: list[str], folder: Path, trees: Path) -> None:
+    report = outcome("\n".join(lines), folder, trees=trees)
     assert not isinstance(report, Exception) and report.errors == ()
 
 
@@ -25,3 +28,9 @@ def test_the_jobs_before_any_mistake_have_no_error(lines: list[str], folder: Pat
 @given(mutated())
 def test_a_mutated_job_is_told_or_passes(folder: Path, text: str) -> None:
     outcome(text, folder)
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(mutated())
+def test_a_mutated_job_is_told_or_passes_when_composed(folder: Path, trees: Path, text: str) -> None:
+    outcome(text, folder, trees=trees)
