@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from submitter.checks.case import NotChecked
 from submitter.cli.commands import JobCommand
 from submitter.cli.language import language, say
 from submitter.cli.options import (
@@ -40,6 +41,8 @@ def check(
     as_json: bool,
 ) -> int:
     found = examined_job(job, sets, stack=stack, force=force, compose=not no_compose)
+    if no_compose:
+        found = found.leaving_out(NotChecked("NR101", "check.no_compose"))
     if address:
         from submitter.cluster.shape import cluster_nodes
 

@@ -12,7 +12,7 @@ from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from submitter.checks.case import Case
+    from submitter.checks.case import Case, NotChecked
     from submitter.checks.cluster_node import ClusterNode
     from submitter.checks.examine import Report
     from submitter.checks.finding import Finding
@@ -54,6 +54,10 @@ class Examined:
             one if one in self.report.findings else replace(one, severity="warning") for one in live.report.findings
         ]
         return replace(live, report=replace(live.report, findings=tuple(mild)))
+
+    def leaving_out(self, what: NotChecked) -> Examined:
+        """Says what was not asked for."""
+        return replace(self, report=replace(self.report, not_checked=(*self.report.not_checked, what)))
 
 
 class ChecksRefuseError(NpurunError):

@@ -8,9 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.mutations import BASES, mutated, outcome
-from tests.support.trees import trees
-
-__all__ = ["trees"]
 
 
 @pytest.fixture(scope="module")

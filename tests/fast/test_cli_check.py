@@ -184,3 +184,8 @@ def test_a_cluster_that_does_not_answer_is_unreachable_after_the_findings(bad: s
         result = npurun(command, bad, "--address", "http://127.0.0.1:1", home=tmp_path)
         assert (result.code, result.out) == (4, "")
     assert "NR423" in result.err
+
+
+def test_what_was_not_composed_is_said(bad: str, tmp_path: Path) -> None:
+    document = npurun("check", bad, "--no-compose", "--json", home=tmp_path).document
+    assert any("--no-compose" in one["why"] for one in document["not_checked"])

@@ -10,9 +10,6 @@ from hypothesis import HealthCheck, given, settings
 
 from submitter.errors import UsageError
 from tests.support.mutations import mutated, outcome
-from tests.support.trees import trees
-
-__all__ = ["trees"]
 
 pytestmark = pytest.mark.proof
 
