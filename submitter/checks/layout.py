@@ -10,7 +10,7 @@ from runtime_env.verl_defaults import version_key
 from submitter.checks import parallel
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.layer_split import split
+from submitter.checks.layer_split import override, split
 from submitter.checks.model_shape import CONFIG_PATH, MODEL_PATH, ModelShape, head_sizes
 from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
 from submitter.checks.rule import Rule
@@ -252,12 +252,12 @@ def experts_without_sequence(case: Case) -> list[Finding]:
     actor = parallel.training(case.settings)
     if not actor or not actor.section or actor.tensor == 1 or not case.model or not case.model.num_experts:
         return []
-    own, override = (f"{actor.section}.{part}sequence_parallel" for part in ("", "override_transformer_config."))
-    forced = case.settings.truth(override)
+    own, given = f"{actor.section}.sequence_parallel", override(case.settings, actor, "sequence_parallel")
+    forced = case.settings.truth(given)
     if forced or (forced is None and case.settings.truth(own) is not False):
         return []
     severity: Severity = "warning" if forced is None else "error"  # a bridge may choose by TP alone
-    place = case.settings.place(override, own)
+    place = case.settings.place(given, own)
     return [_model_finding(case, "NR270", severity, place, f"TP {actor.tensor}", case.model.num_experts)]
 
 
@@ -415,7 +415,7 @@ def _uneven_heads(case: Case, size: int) -> bool:
 
 def _layers(case: Case, layout: Training) -> int | None:
     """A job may train fewer layers than the model has, to try things out."""
-    key = f"{layout.section}.override_transformer_config.num_layers"
+    key = override(case.settings, layout, "num_layers")
     if case.settings.value(key) is not None:
         return case.settings.integer(key)
     return case.model.num_layers if case.model else None

@@ -214,6 +214,11 @@ PASSING = [
         id="own-layout",
     ),
     pytest.param(
+        {PP: "8", PATH: "Qwen3-235B-A22B", EP: "8", f"{OVERRIDE}.num_layer_list": "'11,12,12,12,12,12,12,11'"},
+        MOE,
+        id="layers-listed",
+    ),
+    pytest.param(
         {
             PP: "8",
             PATH: "Qwen3-235B-A22B",
@@ -257,6 +262,12 @@ def test_old_megatron_core(stack: str, etp: str, found: bool) -> None:
 
 def test_no_stack_is_no_old_megatron_core() -> None:
     assert said(made({}, stack=None)) == []
+
+
+def test_the_reference_model_has_the_actors_overrides() -> None:
+    uneven = {f"{OVERRIDE}.num_layers_in_{end}_pipeline_stage": "11" for end in ("first", "last")}
+    changes = {PP: "8", PATH: "Qwen3-235B-A22B", EP: "8", REF_TP: "4", f"{ACTOR}.use_kl_loss": "True", **uneven}
+    assert [one.id for one in said(made(changes))] == ["NR255"]
 
 
 def test_a_critic_is_looked_at_where_there_is_one() -> None:
