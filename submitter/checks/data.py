@@ -18,6 +18,9 @@ NAMED = 3
 """Paths in one message."""
 
 _RAW_GSM8K = {"question", "answer"}
+_MANAGERS = ("naive", "dapo", "gdpo", "rate_limited", "remote", "batch", "prime")
+"""verl's own reward managers, and two older ones; others are registered by code of the user's."""
+_MANAGER_KEYS = ("reward.reward_manager.name", "reward_model.reward_manager")
 _AGENT_LOOPS = ("single_turn_agent", "tool_agent")
 """verl's own, which leave the score to the reward loop."""
 _IMAGE_COLUMNS = ("images", "image")
@@ -232,6 +235,8 @@ def _missing(one: DataFile) -> Iterable[str]:
 def _rewards_read_columns(settings: Settings) -> bool:
     """verl's own reward managers do, with a reward function of the user's too; a reward model alone does not."""
     own = settings.text("reward.reward_manager.source")
+    if any(settings.text(key) not in (None, *_MANAGERS) for key in _MANAGER_KEYS):
+        return False
     if own not in (None, "register") or settings.value("reward_model.reward_loop_module_path") is not None:
         return False
     function = any(settings.value(f"{key}custom_reward_function.path") is not None for key in ("reward.", ""))

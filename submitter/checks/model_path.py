@@ -28,7 +28,7 @@ _TOKENIZER_FILES = {
 } | {"tekken.json", "tokenizer.model.v3", "tokenization.py"}
 _TOKENIZER_ENDS = (".tiktoken", "tiktoken.model", ".py")
 """Tokenizers that come with their own code keep their words in files of any name."""
-_TEMPLATE_FILES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates")
+_TEMPLATE_FILES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates", "tekken.json")
 _TEMPLATE_BY_CODE = ("deepseek_v32", "deepseek_v4", "deepseek_vl_v2")
 """`model_type` of models whose chat format is code beside the model, not a template."""
 
@@ -91,7 +91,8 @@ def chat_template(case: Case) -> list[Finding]:
         return []
     if found.config.get("model_type") in _TEMPLATE_BY_CODE:
         return []
-    severity: Severity = "warning" if found.tokenizer.get("auto_map") else "error"
+    unsure = found.tokenizer.get("auto_map") or "processor_config.json" in found.sizes  # either may bring one
+    severity: Severity = "warning" if unsure else "error"
     return [_finding(case, "NR357", severity, limit="tokenizer_config.json, chat_template.jinja")]
 
 

@@ -33,6 +33,9 @@ _HOMES = ("/root/", "/home/")
 _CALLED_LOCAL = re.compile(r"/local([-_]?(disk|ssd|nvme|data|storage|scratch))?\d*/", re.IGNORECASE)
 _SHARDED = ("fsdp", "fsdp2", "veomni")
 """Strategies that save one file a rank, named by the world size (FSDPCheckpointManager)."""
+_NEW_LAYOUT_SINCE = (0, 9, 0)
+_NEW_LAYOUT, _OLD_LAYOUT = {"model", "optimizer", "extra"}, ("dist_ckpt", "huggingface")
+"""Folders of a Megatron checkpoint's `actor` since verl 0.9, and before."""
 _FILES_OF = {"model": "model", "optimizer": "optim", "extra": "extra_state"}
 """What `load_contents` asks for → the files' names."""
 
@@ -205,6 +208,21 @@ def hdfs_resume(case: Case) -> list[Finding]:
     return [Finding("NR378", "error", case.settings.place(HDFS), folder, str(case.settings.text(RESUME_MODE)))]
 
 
+def old_layout(case: Case) -> list[Finding]:
+    """Source: verl 0.9, megatron_checkpoint_manager.py, _raise_for_old_layout: a RuntimeError before anything loads."""
+    found = case.checkpoint
+    if found is None or version_key(case.settings.release) < _NEW_LAYOUT_SINCE:
+        return []
+    if case.settings.text(f"{parallel.ACTOR}.strategy") != "megatron" or set(found.others) & _NEW_LAYOUT:
+        return []
+    old = [name for name in _OLD_LAYOUT if name in found.filled]
+    if not old:
+        return []
+    return [
+        Finding("NR379", "error", case.settings.place(found.key), found.folder, case.settings.release, {"old": old[0]})
+    ]
+
+
 RULES = (
     Rule("NR361", ("warning",), nothing_saved, ppo=True),
     Rule("NR362", ("warning",), saved_too_late, ppo=True),
@@ -224,6 +242,7 @@ RULES = (
     Rule("NR376", ("warning",), logger_reused, ppo=True),
     Rule("NR377", ("warning",), logger_relative, ppo=True),
     Rule("NR378", ("error",), hdfs_resume, ppo=True),
+    Rule("NR379", ("error",), old_layout, ppo=True),
 )
 
 
@@ -263,8 +282,18 @@ def _lacks(case: Case, found: Checkpoint) -> Iterator[str]:
     elif _sharded(case):
         wanted = [_FILES_OF[one] for one in _words(case.settings, f"{CHECKPOINT}.load_contents") if one in _FILES_OF]
         yield from (one for kind in wanted for one in _lacks_of(found, kind))
-    elif case.settings.text(f"{parallel.ACTOR}.strategy") == "megatron" and not found.actor and not found.others:
-        yield "actor/*"
+    elif case.settings.text(f"{parallel.ACTOR}.strategy") == "megatron":
+        yield from (f"actor/{name}" for name in found.unlabelled)
+        if not found.actor and not found.others:
+            yield "actor/*"
+    if found.actor is not None and not found.critic and _has_critic(case.settings):
+        yield "critic"
+
+
+def _has_critic(settings: Settings) -> bool:
+    """verl/trainer/ppo/utils.py, need_critic."""
+    enabled = settings.truth("critic.enable")
+    return settings.text("algorithm.adv_estimator") == "gae" if enabled is None else enabled
 
 
 def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:

@@ -278,4 +278,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "HDFS 上的检查点。verl 0.9 之前的训练器和全异步训练器，除非关闭续训，否则会拒绝启动。"
         "v1 训练器会复制到 HDFS，并从本地目录续训。",
     ),
+    "NR379": (
+        "the checkpoint {value} has the layout of verl before 0.9 ({old} directly in actor), which verl {limit} "
+        "refuses",
+        "检查点 {value} 是 verl 0.9 之前的布局（{old} 直接位于 actor 中），verl {limit} 会拒绝它",
+    ),
+    "NR379.fix": (
+        "Migrate it with verl's scripts/migrate_megatron_checkpoint_layout.py --checkpoint {value}/actor, or name "
+        "another trainer.default_local_dir",
+        "请用 verl 的 scripts/migrate_megatron_checkpoint_layout.py --checkpoint {value}/actor 迁移，"
+        "或更换 trainer.default_local_dir",
+    ),
+    "NR379.about": (
+        "Megatron checkpoints of an older verl. Since 0.9 weights, optimizer and the rest lie in folders of their own, "
+        "and a checkpoint in the older layout ends the run when it is resumed. It is looked at only where the folder "
+        "can be read from this machine.",
+        "旧版 verl 的 Megatron 检查点。从 0.9 起，权重、优化器和其余内容分别位于各自的目录，"
+        "续训旧布局的检查点会使作业结束。"
+        "只有在本机可读取该目录时才检查。",
+    ),
 }

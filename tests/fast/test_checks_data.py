@@ -228,6 +228,8 @@ def test_validation_files_are_looked_at_too(tmp_path: Path, settings: dict[str, 
     [
         ({"reward__custom_reward_function__path": "/code/reward.py"}, [("NR348", "error")]),
         ({"reward__reward_manager__source": "importlib"}, []),
+        ({"reward__reward_manager__name": "mine"}, []),
+        ({"reward__reward_manager__name": "dapo"}, [("NR348", "error")]),
         ({"reward__reward_model__enable": True}, []),
         (
             {"reward__reward_model__enable": True, "reward__custom_reward_function__path": "/r.py"},

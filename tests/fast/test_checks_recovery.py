@@ -26,6 +26,7 @@ SANE: dict[str, Any] = {
     "trainer.save_freq": number("10"),
     "trainer.total_training_steps": number("100"),
     "trainer.resume_mode": "auto",
+    "algorithm.adv_estimator": "grpo",
     "actor_rollout_ref.actor.strategy": "fsdp2",
 }
 LINES = {key: line for line, key in enumerate(SANE, 1)}
@@ -285,6 +286,46 @@ def test_megatrons_checkpoint(tmp_path: Path) -> None:
     assert found_at(resumes(tmp_path, **megatron)) == []
     (actor / "huggingface").rmdir()
     assert found_at(resumes(tmp_path, **megatron)) == [("NR372", "error")]
+
+
+@pytest.mark.parametrize(
+    ("present", "lacks"),
+    [
+        pytest.param(".metadata metadata.json", "dist_ckpt/common.pt", id="F042-files"),
+        pytest.param("", "dist_ckpt/.metadata", id="F043-files"),
+        (".metadata metadata.json common.pt", None),
+        (".metadata", None),
+    ],
+)
+@pytest.mark.parametrize("inner", ["", "optimizer"])
+def test_megatrons_metadata_are_on_the_saving_node(tmp_path: Path, present: str, lacks: str | None, inner: str) -> None:
+    folder = save(tmp_path, kinds="") / "dist_ckpt" / inner
+    folder.mkdir(parents=True)
+    for name in ("__0_0.distcp", *present.split()):
+        (folder / name).write_text("x")
+    found = findings_of(resumes(tmp_path, **{"actor_rollout_ref.actor.strategy": "megatron"}), "NR37")
+    assert [one.id for one in found] == (["NR372"] if lacks else [])
+    if lacks:
+        assert lacks.replace("dist_ckpt/", f"dist_ckpt/{inner}/" if inner else "dist_ckpt/") in found[0].message()
+
+
+@pytest.mark.parametrize(("stack", "fails"), [("cann-9.0.0", False), ("cann-9.0.0,verl=0.9.1", True)])
+def test_megatrons_older_layout(tmp_path: Path, stack: str, fails: bool) -> None:
+    actor = save(tmp_path, kinds="")
+    (actor / "huggingface" / "config.json").touch()
+    changes = {"trainer.default_local_dir": str(tmp_path), "actor_rollout_ref.actor.strategy": "megatron"}
+    one = made(changes, nodes=1, stack=stack)
+    assert found_at(one) == ([("NR379", "error")] if fails else [])
+    (actor / "model").mkdir()
+    assert found_at(one) == []
+
+
+def test_a_critic_is_resumed_too(tmp_path: Path) -> None:
+    save(tmp_path)
+    (finding,) = findings_of(resumes(tmp_path, **{"algorithm.adv_estimator": "gae"}), "NR37")
+    assert finding.id == "NR372" and "critic" in finding.message()
+    (tmp_path / "global_step_10" / "critic").mkdir()
+    assert found_at(resumes(tmp_path, **{"algorithm.adv_estimator": "gae"})) == []
 
 
 @pytest.mark.parametrize(
