@@ -163,7 +163,7 @@ class _CorruptError(Exception):
 def _parquet(path: Path) -> tuple[dict[str, Column], int]:
     _check_parquet_ends(path)
     try:
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise _NoReaderError from None
