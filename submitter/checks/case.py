@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
-from submitter.checks.checkpoint_files import Checkpoint
 from submitter.arguments.compose import Composition
+from submitter.checks.checkpoint_files import Checkpoint
 from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.data_files import DataFile
 from submitter.checks.model_contents import ModelContents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from runtime_env.verl_defaults import keys, releases, version_key
@@ -90,10 +90,13 @@ def group_choice(case: Case) -> Iterator[Finding]:
         yield Finding("NR108", "error", place, choice, values=values)
 
 
+_NO_GRAMMAR = {"sweep": "NR109.sweep", "option": "NR109.option", "between": "NR109.between"}
+
+
 def grammar(case: Case) -> Iterator[Finding]:
     """Source: Hydra's override grammar (hydra/grammar), and its command line options."""
-    for problem, place in _problems(case, "grammar", "sweep", "option"):
-        reason = problem.values.get("reason") or Phrase(f"NR109.{problem.kind}")
+    for problem, place in _problems(case, "grammar", "sweep", "option", "between"):
+        reason = problem.values.get("reason") or Phrase(_NO_GRAMMAR[problem.kind])
         yield Finding("NR109", "error", place, problem.key, values={"reason": reason})
 
 
@@ -242,10 +245,12 @@ def _way(problem: Problem) -> Phrase:
     return Phrase("NR108.choose")
 
 
-def _grouped(case: Case) -> Iterable[tuple[str, Spelled]]:
+def _grouped(case: Case) -> Iterator[tuple[str, Spelled]]:
     """Arguments of the file; what stands after `--` is no concern here."""
-    groups = [group.name for group in case.job.groups for _ in group.arguments]
-    return zip(groups, spelled(case.job), strict=False)
+    groups = {argument.place: group.name for group in case.job.groups for argument in group.arguments}
+    for argument in spelled(case.job):
+        if argument.place in groups:
+            yield groups[argument.place], argument
 
 
 def _adds(argument: Spelled) -> bool:

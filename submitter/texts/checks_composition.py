@@ -191,6 +191,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "用逗号分隔的多个值表示 sweep，需要 --multirun",
     ),
     "NR109.option": ("Hydra has no such option for one run", "Hydra 没有这个用于单次运行的选项"),
+    "NR109.between": (
+        "Hydra takes its options before or after the overrides, not between them; write it as a key of an argument "
+        "group",
+        "Hydra 的选项只能放在所有参数之前或之后，不能放在中间；请将它写为参数组的一个键",
+    ),
     "NR109.about": (
         "An argument that Hydra's grammar does not take. Raw text ($text, variables from outside, arguments after "
         "`--`) is passed on as it is, so a bracket or a comma in it is read as grammar.",
@@ -233,7 +238,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR112.about": (
         "A mandatory value that is missing. OmegaConf's ??? stands for a value that must be given; reading it raises "
         "an error, some minutes into the start.",
-        "缺少必须给出的值。OmegaConf 的 ??? 表示必须提供的值；启动几分钟后读取它时会报错。",
+        "缺少必须给出的值。OmegaConf 用 `???` 表示必须提供的值；启动几分钟后读取它时会报错。",
     ),
     "NR113": (
         "{key} refers to what does not exist: {value} ({reason})",

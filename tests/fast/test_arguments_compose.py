@@ -316,6 +316,20 @@ def test_what_cannot_be_composed(trees: Path, module: str, words: list[str], rea
     assert composed(trees, *words, release="0.7.1", module=module).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (["trainer.nnodes=1", "--config-name=ppo_trainer", "trainer.nnodes=2"], [("between", 1)]),
+        (["trainer.nnodes=1", "--config-name", "ppo_trainer"], []),
+        (["--config-name=ppo_trainer", "trainer.nnodes=1"], []),
+        (["--multirun"], [("option", 0)]),
+        (["--cfg", "job"], [("option", 0), ("grammar", 1)]),
+    ],
+)
+def test_options_stand_before_or_after(trees: Path, words: list[str], kinds: list[tuple[str, int]]) -> None:
+    assert [(one.kind, one.index) for one in problems(trees, *words)] == kinds
+
+
 def test_a_config_that_does_not_exist(trees: Path) -> None:
     [problem] = problems(trees, "--config-name=../../tree")
     assert problem.kind == "config_name"

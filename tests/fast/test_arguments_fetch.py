@@ -143,7 +143,7 @@ def test_from_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("ERROR: No matching version (from versions: 0.7.1, 0.8.0)", "it has 0.7.1, 0.8.0", 2),
         (
             "WARNING: Retrying, broken: https://me:secret@mirror/simple\nERROR: x (from versions: none)",
-            "Retrying after broken: https://mirror/simple",
+            "Retrying, broken: https://mirror/simple",
             1,
         ),
         ("/usr/bin/python: No module named pip", "No module named pip", 1),
