@@ -87,6 +87,13 @@ def test_warnings_alone_are_no_failure(bad: str, tmp_path: Path) -> None:
     assert npurun("check", bad, home=tmp_path).code == 0
 
 
+def test_the_arithmetic_of_the_job_is_spelled_out(tmp_path: Path) -> None:
+    steps = ["world 4 × 16 = 64; 64 / (TP 2 × PP 4 × CP 4) = DP 2", "train_batch_size 16 × n 5 = 80"]
+    out = npurun("check", MAIN_JOB, home=tmp_path).out
+    shown = npurun("check", MAIN_JOB, "--json", home=tmp_path).document["arithmetic"]
+    assert all(f"arithmetic: {step}" in out and any(line.startswith(step) for line in shown) for step in steps)
+
+
 def test_the_shipped_job_has_no_error(tmp_path: Path) -> None:
     result = npurun("check", MAIN_JOB, "--json", home=tmp_path)
     assert result.code == 0, result.out
