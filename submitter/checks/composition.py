@@ -78,7 +78,7 @@ def other_release(case: Case) -> Iterator[Finding]:
     """Source: the keys of every verl release that was read (runtime_env/verl)."""
     for problem, place in _problems(case, "unknown"):
         phrase = _elsewhere(case, problem.key)
-        if phrase is not None:
+        if phrase is not None and not _came_after_stand_in(case, problem.key):
             yield Finding("NR106", _certain(case), place, problem.key, values={"when": phrase, **_release(case)})
 
 
@@ -104,6 +104,8 @@ def refused_field(case: Case) -> Iterator[Finding]:
     """Source: verl/utils/config.py, omega_conf_to_dataclass: the class is called with the node's keys (TypeError)."""
     for problem, place in _problems(case, "refused_field"):
         sft = case.job.trainer.module.startswith(_SFT)
+        if _came_after_stand_in(case, _up_to(problem.key, problem.values["field"])):
+            continue
         if problem.key.startswith(_MADE_BY_SFT if sft else _MADE):
             yield Finding("NR110", _certain(case), place, problem.key, values=dict(problem.values))
         elif not sft and problem.key.startswith(_MADE_WHERE_USED):
@@ -191,6 +193,20 @@ def _not_composed(case: Case) -> Iterator[NotChecked]:
 
 def _is_stand_in(case: Case) -> bool:
     return case.stack is not None and case.stack.verl_tree != case.stack.verl_release
+
+
+def _came_after_stand_in(case: Case, key: str) -> bool:
+    """The stack's verl is newer than the tree, and a release between the two brought the key."""
+    if case.stack is None or case.stack.verl_release is None or case.composition is None or not _is_stand_in(case):
+        return False
+    tree, own = version_key(case.composition.release), version_key(case.stack.verl_release)
+    return any(tree < version_key(release) <= own and _has(release, key) for release in releases())
+
+
+def _up_to(key: str, field: str) -> str:
+    """`a.b.c`, `b` → `a.b`."""
+    names = key.split(".")
+    return ".".join(names[: names.index(field) + 1]) if field in names else key
 
 
 def _certain(case: Case) -> Severity:

@@ -124,6 +124,19 @@ def test_the_shipped_job_on_the_newest_stack(trees: Path) -> None:
     assert "verl 0.9.0 as a stand-in" in one.message()
 
 
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "ray_kwargs.ray_init.runtime_env.py_executable=python3",
+        f"+{ACTOR}.fsdp_config.turbo_config.distributed.fsdp_plan.apply_modules=[]",
+    ],
+)
+def test_a_key_younger_than_the_stand_in_is_no_alarm(trees: Path, argument: str) -> None:
+    """The stack's verl is newer than the tree; verl 0.9.1, between the two, has the key."""
+    assert findings(made_of(argument, f"{ROLLOUT}.name=vllm", stack="cann-9.1.0"), trees) == []
+    assert findings(made_of(argument, f"{ROLLOUT}.name=vllm", stack="cann-9.1.0,verl=0.9.0"), trees)
+
+
 def test_a_key_that_is_gone_is_named_at_its_line(trees: Path) -> None:
     made = dataclasses.replace(load_job("qwen3_5_122b_a10b_32k", environ=HOME), stack="cann-9.1.0,verl=0.9.1")
     [one] = findings(made, trees)
