@@ -22,8 +22,6 @@ __all__ = ["trees"]
 
 _FOLDER = Path(__file__).parents[1] / "data" / "corpus"
 _NAMES = sorted(path.stem for path in _FOLDER.glob("*.yaml"))
-_EXTRA = {"qwen2_5_32b_megatron_085": ("--config-name=ppo_megatron_trainer",)}
-"""verl 0.7.1 has Megatron in a configuration of its own."""
 _KNOWN_SHAPES = 0.8
 """Share of the corpus whose model is in the table of shapes: else the layout's checks would have nothing to look at."""
 
@@ -90,7 +88,7 @@ def test_the_rules_have_something_to_look_at() -> None:
 
 @cache
 def _job(name: str) -> Job:
-    return load_job(str(_FOLDER / f"{name}.yaml"), environ=HOME, extra=_EXTRA.get(name, ()))
+    return load_job(str(_FOLDER / f"{name}.yaml"), environ=HOME)
 
 
 @cache

@@ -130,7 +130,25 @@ _ARGUMENTS = [
     _case("idle", "qwen3_235b_a22b_megatron", "trainer.nnodes=4", CLUSTER, "any"),
     _case("pools", "qwen3_235b_a22b_async", "rollout.nnodes=9", CLUSTER),
     _case("pools", "qwen3_8b_reward_pool", "reward.reward_model.nnodes=2", CLUSTER),
+    # counts and parts that do not go together
+    _case("no node", "qwen3_14b_reinforce_pp", "trainer.nnodes=0", (*LAYOUT, "NR27")),
+    _case("no TP", "qwen3_235b_a22b_megatron", f"{_M}.tensor_model_parallel_size=0", (*LAYOUT, "NR27")),
+    _case("strategy", "qwen3_14b_reinforce_pp", f"{_A}.strategy=megatron", ("NR27",)),
+    _case("strategy", "qwen3_5_397b_a17b_megatron", f"{_A}.strategy=fsdp2", ("NR27",)),
+    _case("hybrid", "qwen2_5_72b_fsdp2", "actor_rollout_ref.hybrid_engine=False", ("NR27",)),
+    _case("reward TP", "qwen3_8b_reward_pool", "reward.reward_model.rollout.tensor_model_parallel_size=3", ("NR27",)),
+    # the engine
+    _case("removed rollout", "qwen3_14b_reinforce_pp", f"{_R}.name=hf", ENGINE),
+    _case("removed mode", "qwen2_5_72b_fsdp2", f"{_R}.mode=sync", ENGINE),
+    _case("LoRA rank", "qwen3_4b_lora", "actor_rollout_ref.model.lora_rank=1024", ENGINE),
+    _case("padding", "qwen3_8b_long_32k", "actor_rollout_ref.model.use_remove_padding=False", LAYOUT),
+    _case("pipeline", "qwen3_235b_a22b_megatron", f"{_M}.virtual_pipeline_model_parallel_size=5", LAYOUT),
+    _case("FSDP size", "qwen3_8b_gspo", f"{_A}.fsdp_config.fsdp_size=3", LAYOUT),
+    _case("rollout PP", "qwen3_14b_reinforce_pp", f"{_R}.pipeline_model_parallel_size=2", LAYOUT),
     # fully asynchronous
+    _case("stale", "qwen3_235b_a22b_async", "async_training.staleness_threshold=-0.5", BATCH),
+    _case("log-probs", "qwen3_vl_30b_a3b_async", f"{_R}.calculate_log_probs=False", BATCH + ALGORITHM),
+    _case("hybrid", "qwen3_8b_one_step_off", "actor_rollout_ref.hybrid_engine=True", BATCH),
     _case("async batch", "qwen3_30b_a3b_async_dapo", "data.train_batch_size=64", BATCH),
     _case("async gen", "qwen3_vl_8b_async", "data.gen_batch_size=4", BATCH),
 ]
@@ -207,5 +225,4 @@ def _spoken(finding: Finding) -> str:
 
 @cache
 def _job(name: str, words: tuple[str, ...] = ()) -> Job:
-    own = ("--config-name=ppo_megatron_trainer",) if name == "qwen2_5_32b_megatron_085" else ()
-    return load_job(str(_FOLDER / f"{name}.yaml"), environ=HOME, extra=(*own, *words))
+    return load_job(str(_FOLDER / f"{name}.yaml"), environ=HOME, extra=words)
