@@ -67,7 +67,7 @@ def child_of(node: Any, name: str) -> Any:
     from omegaconf import DictConfig, ListConfig
 
     if isinstance(node, ListConfig):
-        index = int(name) if name.isdigit() else len(node)
+        index = int(name) if name.isdecimal() else len(node)
         return node._get_node(index) if index < len(node) else None
     if not isinstance(node, DictConfig) or node._is_none() or node._is_missing() or node._is_interpolation():
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from runtime_env.verl_defaults import keys, releases, version_key
+from runtime_env.verl_defaults import DEFAULT_CONFIG, configs, defaults, keys, releases, version_key
 from submitter.arguments.compose import Problem
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
@@ -231,13 +231,24 @@ def _elsewhere(case: Case, key: str) -> Phrase | None:
     own = case.composition.release
     having = [release for release in releases() if _has(release, key)]
     if own in having:
-        return Phrase("NR106.engine", {"release": own})
+        return Phrase("NR106.engine", {"way": _engine_with(own, case.settings.config, key)})
     older = [release for release in having if version_key(release) < version_key(own)]
     newer = [release for release in having if version_key(release) > version_key(own)]
     if older:
         after = [release for release in releases() if version_key(release) > version_key(older[-1])]
         return Phrase("NR106.gone", {"since": after[0] if after else own, "last": older[-1]})
     return Phrase("NR106.new", {"since": newer[0]}) if newer else None
+
+
+def _engine_with(release: str, config: str, key: str) -> str:
+    """The argument that chooses a configuration with this key; the job's own config comes first."""
+    known = configs(release)
+    for name in sorted(known, key=lambda other: (other != config, other != DEFAULT_CONFIG)):
+        for engine in known[name]:
+            values = defaults(release, name, engine).values
+            if key in values or any(other.startswith(f"{key}.") for other in values):
+                return f"model_engine={engine}" if engine and name == config else f"--config-name={name}"
+    return NONE
 
 
 def _has(release: str, key: str) -> bool:

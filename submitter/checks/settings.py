@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import TypeGuard
 
 from runtime_env.verl_defaults import DEFAULT_CONFIG, DEFAULT_ENGINE, configs, defaults, nearest_release
+from submitter.arguments.compose import Options
 from submitter.checks.hydra_value import UNREADABLE, plain, read
-from submitter.checks.spelled import last_text
+from submitter.checks.spelled import spelled
 from submitter.errors import Place
 from submitter.job.model import Job, RawText
 
@@ -180,10 +181,7 @@ def _absolute(reference: str, key: str) -> str:
 
 
 def _config_name(job: Job) -> str:
-    for word in job.extra_arguments:
-        if word.startswith("--config-name="):
-            return word.partition("=")[2].strip("'\"").removesuffix(".yaml")
-    named = last_text(job, "--config-name")
+    named = Options.of([argument.word for argument in spelled(job)]).name
     return (named or PPO_MODULES.get(job.trainer.module, DEFAULT_CONFIG)).removesuffix(".yaml")
 
 

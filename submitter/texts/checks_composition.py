@@ -136,8 +136,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR106.new": ("new in {since}", "{since} 才新增"),
     "NR106.engine": (
-        "it exists in {release} with another model_engine or trainer",
-        "在 {release} 中，它只存在于其他 model_engine 或其他训练器",
+        "it exists with {way}",
+        "它只在使用 {way} 时存在",
     ),
     "NR106.about": (
         "A key of another verl version, or of another engine. Scripts that were copied between versions carry keys "

@@ -139,6 +139,14 @@ def test_there_is_no_problem_exactly_when_hydra_composes_all(small: Tree, words:
     agrees(small, PPO, words)
 
 
+@settings(max_examples=60)
+@given(
+    words=st.lists(st.text(alphabet="atx.=[]{}'\"$,:+~@/-? 1\\²\n", max_size=12) | st.sampled_from(POOL), max_size=4)
+)
+def test_any_words_give_problems_and_no_exception(small: Tree, words: list[str]) -> None:
+    assert isinstance(compose(small, PPO, words), Composition)
+
+
 @pytest.mark.parametrize("word", POOL)
 def test_each_alone(small: Tree, word: str) -> None:
     agrees(small, PPO, [word])
