@@ -196,3 +196,9 @@ def test_a_cluster_that_does_not_answer_is_unreachable_after_the_findings(bad: s
 def test_what_was_not_composed_is_said(bad: str, tmp_path: Path) -> None:
     document = npurun("check", bad, "--no-compose", "--json", home=tmp_path).document
     assert any("--no-compose" in one["why"] for one in document["not_checked"])
+
+
+def test_hints_are_for_check_alone(bad: str, tmp_path: Path) -> None:
+    Path(bad).write_text(FREE)
+    assert " hint NR" in npurun("check", bad, home=tmp_path).out
+    assert " hint NR" not in npurun("render", bad, home=tmp_path).err
