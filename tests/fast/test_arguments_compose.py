@@ -233,6 +233,12 @@ def test_a_plus_is_missing(trees: Path, word: str) -> None:
     assert problems(trees, "model_engine=megatron", f"++{word}") == []
 
 
+def test_a_plus_is_missing_in_a_dict_that_another_argument_began(trees: Path) -> None:
+    extra = "actor_rollout_ref.rollout.engine_kwargs.vllm.additional_config"
+    [problem] = problems(trees, f"++{extra}.a=1", f"{extra}.b=1")
+    assert (problem.kind, problem.index) == ("add", 1)
+
+
 @pytest.mark.parametrize(
     ("word", "field"),
     [
@@ -256,6 +262,8 @@ def test_a_field_that_verl_would_refuse(trees: Path, word: str, field: str) -> N
         ("trainer.nnodes=True", "odd"),
         (f"{ACTOR}.ppo_mini_batch_size=2.5", "fraction"),
         (f"{ACTOR}.ppo_mini_batch_size=1e2", "odd"),
+        ("data.train_batch_size=2.5", "fraction"),
+        ("trainer.ray_wait_register_center_timeout=2.5", "odd"),
         (f"{ACTOR}.optim=adam", "fails"),
         (f"{ACTOR}.optim.lr=fast", "fails"),
         (f"{ACTOR}.use_kl_loss=no", "truthy"),

@@ -209,6 +209,14 @@ def test_carried_in_a_folder(tmp_path: Path) -> None:
     assert releases(tmp_path / "home" / "npurun" / "verl") == ["1.2.3", "1.2.4"]
 
 
+def test_trees_at_hand_are_carried_without_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = pip(monkeypatch, lambda _to: (1, "no network"))
+    install(folder(tmp_path), "1.2.3", "here", tmp_path / "home" / "npurun" / "verl")
+    result = npurun("stacks", "fetch", "1.2.3", "--to", str(tmp_path / "usb"), home=tmp_path / "home")
+    assert (result.code, commands) == (0, [])
+    assert releases(tmp_path / "usb") == ["1.2.3"]
+
+
 @pytest.mark.parametrize(
     "options", [["--from", "nowhere"], ["--from", "."], ["--to", "x", "--from", "y"], ["0.9"], ["main"]]
 )
