@@ -57,8 +57,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "使用 enforce_eager=True 时没有问题。",
     ),
     "NR304": (
-        "{key}={value}: verl has no such rollout any more (possible on NPUs: {limit})",
-        "{key}={value}：verl 已没有这种 rollout（NPU 上可用：{limit}）",
+        "{key}={value}: verl has no such rollout for NPUs (possible: {limit})",
+        "{key}={value}：verl 在 NPU 上没有这种 rollout（可用：{limit}）",
     ),
     "NR304.fix": ("Use {limit}", "请使用 {limit}"),
     "NR304.about": (
