@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.memory import uses_reference
 from submitter.checks.parallel import ACTOR, REF, ROLLOUT
+from submitter.checks.roles import needs_reference
 from submitter.checks.rule import Rule
 from submitter.checks.settings import PPO_MODULES, Settings
 
@@ -128,7 +128,7 @@ def reference_unused(case: Case) -> list[Finding]:
     """Source: verl/trainer/ppo/utils.py, need_reference_policy (0.7.1 to 0.9.1)."""
     settings = case.settings
     given = [key for key in settings.given() if key.startswith(f"{REF}.")]
-    if not trains(case) or not given or uses_reference(settings) or _distils(settings):
+    if not trains(case) or not given or needs_reference(settings) or _distils(settings):
         return []
     return [Finding("NR324", "hint", settings.place(*given), str(len(given)))]
 

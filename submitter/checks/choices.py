@@ -14,7 +14,6 @@ from submitter.job.nearest import nearest
 
 _ACTOR = "actor_rollout_ref.actor"
 _PLUGINS = "VERL_USE_EXTERNAL_MODULES"
-_ALWAYS = "0"
 
 _ADVANTAGE = (
     "gae grpo grpo_passk grpo_vectorized gdpo reinforce_plus_plus reinforce_plus_plus_baseline remax rloo "
@@ -89,8 +88,6 @@ CHOICES = (
         "wandb mlflow swanlab vemlp_wandb tensorboard console clearml trackio file tracking",
         (("0.9.0", "rl_insight"),),
     ),
-    # verl/trainer/ppo/ray_trainer.py: anything else resumes as auto does, or from nothing
-    Choice("trainer.resume_mode", "auto disable resume_path", severity="warning"),
     # verl/utils/dataset/rl_dataset.py keeps it for datasets of the user's
     Choice("data.truncation", "error left right middle", severity="warning"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from runtime_env.verl_defaults import version_key
+from submitter.checks.batch_facts import refills_one_by_one
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.data_files import FORMATS, TRAIN, VAL, DataFile, is_remote
 from submitter.checks.finding import Finding, Severity
@@ -266,7 +267,9 @@ def _train_rows(case: Case) -> int | None:
 
 def _batch(settings: Settings) -> tuple[str, int] | None:
     """The key and the number of prompts that the train loader takes at once; None: they come one by one."""
-    one_by_one = version_key(settings.release) >= V1_SINCE and settings.truth("trainer.use_v1") and _refills(settings)
+    one_by_one = (
+        version_key(settings.release) >= V1_SINCE and settings.truth("trainer.use_v1") and refills_one_by_one(settings)
+    )
     if one_by_one or settings.config.startswith("fully_async"):
         return None
     for key in ("data.gen_batch_size", "data.train_batch_size"):
@@ -274,12 +277,3 @@ def _batch(settings: Settings) -> tuple[str, int] | None:
         if size:
             return key, size
     return None
-
-
-def _refills(settings: Settings) -> bool:
-    """v1/trainer_base.py, requires_exact_refill."""
-    return (
-        settings.text("trainer.v1.trainer_mode") != "sync"
-        or settings.truth("algorithm.filter_groups.enable") is True
-        or settings.truth("trainer.v1.sampler.sync_refill_failed_groups") is True
-    )

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.hccl import EPHEMERAL
 from submitter.checks.rule import Rule
 from submitter.errors import Place
 
@@ -49,8 +50,6 @@ _NEEDS_TORCHRUN = ("verl.trainer.sft_trainer", "verl.trainer.fsdp_sft_trainer")
 
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
 PRIVILEGED_PORT = 1024
-EPHEMERAL_PORTS = range(32768, 61000)
-"""Linux's default net.ipv4.ip_local_port_range; HCCL's own 60000 to 60015 lie in it too."""
 
 _RECIPE = "recipe"
 _PORT_FLAGS = ("MASTER_PORT", "NNODES", "NPROC_PER_NODE")
@@ -127,9 +126,9 @@ def master_port(case: Case) -> list[Finding]:
     if options is None or options.master_port is None:
         return []
     port = options.master_port
-    if port >= PRIVILEGED_PORT and port not in EPHEMERAL_PORTS:
+    if port >= PRIVILEGED_PORT and not EPHEMERAL[0] <= port <= EPHEMERAL[1]:
         return []
-    limit = f"{PRIVILEGED_PORT}–{EPHEMERAL_PORTS.start - 1}"
+    limit = f"{PRIVILEGED_PORT}–{EPHEMERAL[0] - 1}"
     return [Finding("NR388", "warning", _place(case, "trainer.torchrun.master_port"), str(port), limit)]
 
 

@@ -19,6 +19,9 @@ _CACHED = 8
 LARGEST_SIZE = 1_000_000
 """Of one parallel size, and of NPUs per node or nodes; what is above is no layout, and its arithmetic could be long."""
 
+_DIVIDED = LARGEST_SIZE**2
+"""Nodes times NPUs. Of a larger number (a job may set any) divisors are not looked for: it would take for ever."""
+
 
 @dataclass(frozen=True)
 class Training:
@@ -83,7 +86,9 @@ class Rollout:
 
 
 def divisors(count: int) -> list[int]:
-    """In order; `count` is at least 1."""
+    """In order; `count` is at least 1. Of one that is no size of anything only 1 and itself."""
+    if count > _DIVIDED:
+        return [1, count]
     small = [size for size in range(1, isqrt(count) + 1) if count % size == 0]
     return sorted({*small, *(count // size for size in small)})
 

@@ -10,6 +10,7 @@ from submitter.checks import parallel
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.checkpoint_files import LOCAL_DIR, RESUME_MODE, RESUME_PATH, Checkpoint
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.roles import needs_critic
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
@@ -286,14 +287,8 @@ def _lacks(case: Case, found: Checkpoint) -> Iterator[str]:
         yield from (f"actor/{name}" for name in found.unlabelled)
         if not found.actor and not found.others:
             yield "actor/*"
-    if found.actor is not None and not found.critic and _has_critic(case.settings):
+    if found.actor is not None and not found.critic and needs_critic(case.settings):
         yield "critic"
-
-
-def _has_critic(settings: Settings) -> bool:
-    """verl/trainer/ppo/utils.py, need_critic."""
-    enabled = settings.truth("critic.enable")
-    return settings.text("algorithm.adv_estimator") == "gae" if enabled is None else enabled
 
 
 def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:

@@ -91,6 +91,11 @@ class Settings:
             return int(value)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    def positive(self, key: str) -> int | None:
+        """A whole number of at least one; None for anything else."""
+        value = self.integer(key)
+        return value if value is not None and value > 0 else None
+
     def number(self, key: str) -> float | None:
         value = self.value(key)
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

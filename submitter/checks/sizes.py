@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from submitter.checks.batch_facts import flow_of, sure
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
-from submitter.checks.parallel import ACTOR, REF, ROLLOUT
+from submitter.checks.parallel import ACTOR, REF, ROLLOUT, divisors
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 
@@ -97,7 +95,7 @@ def reward_replicas(case: Case) -> list[Finding]:
     if npus is None or replica is None or npus % replica == 0:
         return []
     place = settings.place(f"{_REWARD}.rollout.{names[0]}", f"{_REWARD}.nnodes", f"{_REWARD}.n_gpus_per_node")
-    values: dict[str, object] = {"npus": npus, "rest": npus % replica, "sizes": ", ".join(_divisors(npus))}
+    values: dict[str, object] = {"npus": npus, "rest": npus % replica, "sizes": ", ".join(map(str, divisors(npus)))}
     return [Finding("NR274", sure(case), place, str(replica), str(npus), values)]
 
 
@@ -122,7 +120,3 @@ def _product(sizes: list[int | None]) -> int | None:
             return None
         product *= size
     return product
-
-
-def _divisors(number: int) -> Iterator[str]:
-    return (str(size) for size in range(1, number + 1) if number % size == 0)

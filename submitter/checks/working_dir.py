@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from heapq import nlargest
-from pathlib import Path
 
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
@@ -18,7 +17,7 @@ LARGEST_NAMED = 10
 def working_dir_missing(case: Case) -> list[Finding]:
     """Source: Ray packs a local folder only; anything else fails at submission."""
     folder = case.job.runtime_env.working_dir
-    if folder is None or Path(folder).is_dir():
+    if folder is None or case.working_dir is not None:
         return []
     return [Finding("NR441", "error", _place(case.job), value=folder)]
 

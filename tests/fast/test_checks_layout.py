@@ -319,3 +319,14 @@ def test_other_trainers_are_not_looked_at() -> None:
     other = job()
     other = dataclasses.replace(other, trainer=dataclasses.replace(other.trainer, module="my.sft"))
     assert said(other) == [] and gather(other).model is None and not_checked(other, "NR241") == []
+
+
+@pytest.mark.parametrize("layers", ["-5", "0"])
+def test_a_number_of_layers_that_is_none_is_another_checks(layers: str) -> None:
+    assert [one.id for one in said(made({f"{OVERRIDE}.num_layers": layers})) if one.id in ("NR246", "NR248")] == []
+
+
+@pytest.mark.timeout(10)
+def test_a_number_of_any_length_takes_no_longer() -> None:
+    (finding,) = said(made({f"{OVERRIDE}.num_layers": "1" + "0" * 30 + "7"}))
+    assert finding.id == "NR246"
