@@ -209,7 +209,6 @@ def test_set_twice(first: dict[str, Any], second: dict[str, Any], extra: list[st
         ("0.9.1", {f"{ACTOR}.strategy": "fsdp_turbo"}, None),
         ("0.8.0", {"trainer.logger": ["console", "wandbb"]}, "error"),
         ("0.8.0", {"trainer.logger": "console"}, None),
-        ("0.8.0", {"trainer.resume_mode": "always"}, "warning"),
         ("0.8.0", {"data.truncation": "cut"}, "warning"),
         ("0.8.0", {f"{ACTOR}.router_replay.mode": "R4"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear"}, "error"),
