@@ -15,8 +15,6 @@ from submitter.job.nearest import nearest
 MANAGER = "reward.reward_manager"
 OLD_MANAGER = "reward_model.reward_manager"
 MODEL = "reward.reward_model"
-OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
-OLD_OVERLONG = "reward_model.reward_kwargs.overlong_buffer_cfg"
 
 _MANAGERS = ("naive", "dapo", "gdpo", "remote")
 """verl/experimental/reward_loop/reward_manager: those of verl/workers/reward_manager (prime, batch) are not called."""
@@ -83,21 +81,6 @@ def no_time_limit(case: Case) -> list[Finding]:
     return [Finding("NR336", "hint", place, file.path if file else name, None, {"manager": name})]
 
 
-def overlong(case: Case) -> Iterator[Finding]:
-    """Source: verl/experimental/reward_loop/reward_manager/dapo.py: assertions on the overlong buffer."""
-    settings = case.settings
-    own = OLD_OVERLONG if settings.is_set(f"{OLD_OVERLONG}.enable") else OVERLONG
-    if not trains(case) or _manager(settings)[1] != "dapo" or not settings.truth(f"{own}.enable"):
-        return
-    limit_key = f"{own.rpartition('.')[0]}.max_resp_len"
-    length, limit = settings.integer(f"{own}.len"), settings.integer(limit_key)
-    place = settings.place(f"{own}.len", limit_key, f"{own}.enable")
-    if limit is None and settings.value(limit_key) is None:
-        yield Finding("NR338", "error", place, str(length), limit_key)
-    elif length is not None and limit is not None and not 0 < length <= limit:
-        yield Finding("NR338", "error", place, str(length), f"1 … max_resp_len {limit}")
-
-
 def reward_model(case: Case) -> Iterator[Finding]:
     """Source: verl/trainer/main_ppo.py, trainer/ppo/v1/trainer_base.py: ValueError without nodes (0.7.1 to 0.9.1)."""
     settings = case.settings
@@ -121,7 +104,6 @@ RULES = (
     Rule("NR328", ("error", "warning"), function_keys, ppo=True),
     Rule("NR329", ("error", "warning"), manager, ppo=True),
     Rule("NR336", ("hint",), no_time_limit, ppo=True),
-    Rule("NR338", ("error",), overlong, ppo=True),
     Rule("NR339", ("error",), reward_model, ppo=True),
 )
 

@@ -27,11 +27,9 @@ _CRITIC_INFER_DEFAULT = 32768
 """Of CriticConfig; the key is in none of verl's YAML files."""
 _FALSE_HANDED_ON = "0.9.1"
 """The one release that tells vLLM of a False; it raises the token budget where vLLM would stop."""
-_OVERLONG = (
-    ("reward.reward_manager.name", "reward.reward_kwargs"),
-    ("reward_model.reward_manager", "reward_model.reward_kwargs"),
-)
-"""(Reward manager, its values), as they are named since 0.7.1 and before."""
+_MANAGERS = ("reward_model.reward_manager", "reward.reward_manager.name")
+_MANAGER_VALUES = ("reward_model.reward_kwargs", "reward.reward_kwargs")
+"""As the reward manager and its values were named before 0.7.1, which still counts, and since."""
 _TEACHERS = "distillation.teacher_models"
 
 
@@ -173,10 +171,13 @@ def aligned_lengths(case: Case) -> list[Finding]:
 def overlong_buffer(case: Case) -> list[Finding]:
     """Source: verl experimental/reward_loop/reward_manager/dapo.py, __init__ (0.7.1 to main)."""
     settings, sizes = case.settings, _lengths(case.settings)
-    found = []
-    for manager, start in _OVERLONG:
+    found: list[Finding] = []
+    manager = next((name for key in _MANAGERS if (name := settings.text(key)) is not None), None)
+    if manager != "dapo" or flow_of(case) is None:
+        return found
+    for start in _MANAGER_VALUES:
         buffer, limit = f"{start}.overlong_buffer_cfg", f"{start}.max_resp_len"
-        if settings.text(manager) != "dapo" or settings.truth(f"{buffer}.enable") is not True:
+        if settings.truth(f"{buffer}.enable") is not True:
             continue
         length, longest = settings.integer(f"{buffer}.len"), settings.integer(limit)
         unusable = longest is None and not settings.is_set(limit)
@@ -185,7 +186,7 @@ def overlong_buffer(case: Case) -> list[Finding]:
         if unusable or differs:
             values: dict[str, object] = {"length": length, "response": sizes[1] if sizes else "?", "name": limit}
             place = settings.place(limit, f"{buffer}.len", f"{buffer}.enable")
-            severity: Severity = "error" if unusable else "warning"
+            severity: Severity = sure(case) if unusable else "warning"
             found.append(Finding("NR229", severity, place, str(longest), str(length), values))
     return found
 

@@ -253,19 +253,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "wandb 没有密钥或网络时会在 90 秒后超时并结束训练器。"
         "节点自身已登录（~/.netrc）且能访问服务时没有问题。",
     ),
-    "NR338": (
-        "the overlong buffer of {value} tokens needs {limit}",
-        "{value} 个 token 的 overlong buffer 需要 {limit}",
-    ),
-    "NR338.fix": (
-        "Give max_resp_len (usually data.max_response_length), and a len above 0 and at most that",
-        "请给出 max_resp_len（通常为 data.max_response_length），len 应大于 0 且不超过它",
-    ),
-    "NR338.about": (
-        "DAPO's penalty for long answers. The manager asserts that max_resp_len is given and that the buffer is "
-        "within it.",
-        "DAPO 对过长回答的惩罚。管理器断言给出了 max_resp_len，且缓冲区不超过它。",
-    ),
     "NR339": (
         "{key} is {value}: the reward model cannot be started (needed: {limit})",
         "{key} 为 {value}：无法启动奖励模型（需要：{limit}）",

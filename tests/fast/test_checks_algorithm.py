@@ -197,19 +197,6 @@ RULES = [
     pytest.param("NR337", {"trainer.logger": "gone"}, STACK, "warning", "wandb", id="F209-default"),
     pytest.param("NR337", {"trainer.logger": raw("[console,swanlab]")}, STACK, "warning", "SWANLAB", id="F209-swanlab"),
     pytest.param("NR337", {"trainer.logger": raw("[vemlp_wandb]")}, STACK, "error", "VOLC_ACCESS_KEY_ID", id="vemlp"),
-    pytest.param(
-        "NR338",
-        {
-            "reward.reward_manager.name": "dapo",
-            "+reward.reward_kwargs.overlong_buffer_cfg.enable": True,
-            "+reward.reward_kwargs.overlong_buffer_cfg.len": number("4096"),
-            "+reward.reward_kwargs.max_resp_len": number("2048"),
-        },
-        STACK,
-        "error",
-        "max_resp_len 2048",
-        id="overlong",
-    ),
     pytest.param("NR339", {"reward.reward_model.enable": True}, STACK, "error", "model_path", id="reward-model-path"),
     pytest.param(
         "NR339",
@@ -285,7 +272,6 @@ PASSES = [
     pytest.param("NR336", {}, STACK, id="manager-by-default"),
     pytest.param("NR337", {"trainer.logger": raw("[console,tensorboard,file]")}, STACK, id="loggers-without-login"),
     pytest.param("NR337", {"trainer.logger": number("7")}, STACK, id="logger-no-text"),
-    pytest.param("NR338", {"reward.reward_manager.name": "dapo"}, STACK, id="no-overlong"),
     pytest.param("NR339", {}, STACK, id="no-reward-model"),
 ]
 
