@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runtime_env.flags import numbers, version_of
+from runtime_env.flags import version_of
+from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.engine import uses_vllm
 from submitter.checks.finding import Finding
@@ -96,9 +97,9 @@ def _faults(case: Case, fault: _Fault) -> list[Finding]:
 
 def _older(version: str, first_good: str) -> bool:
     """An unknown version is not called bad; a release candidate is older than its release."""
-    return bool(numbers(version)) and _key(version) < _key(first_good)
+    return bool(version_key(version)) and _key(version) < _key(first_good)
 
 
 def _key(version: str) -> tuple[tuple[int, ...], int]:
     candidate = re.search(r"rc([0-9]{1,4})", version)
-    return numbers(version), int(candidate[1]) if candidate else _RELEASED
+    return version_key(version), int(candidate[1]) if candidate else _RELEASED

@@ -51,6 +51,7 @@ _ROOMS = (
     "checks_memory",
     "checks_runtime",
     "checks_sizes",
+    "checks_tokens",
     "checks_algorithm",
 )
 

@@ -15,14 +15,14 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runtime_env import verl_defaults
-from runtime_env.verl_defaults import DEFAULT_CONFIG, defaults
+from runtime_env.verl_defaults import DEFAULT_CONFIG, defaults, nearest_release, version_key
 from submitter.arguments.assemble import arguments
 from submitter.arguments.hydra_tree import Loader, apply, hydra_1_3
 from submitter.arguments.trees import DEFAULT_RELEASES, find_tree
 from submitter.checks.settings import PPO_MODULES, Settings
 from submitter.job.load import load_job
 from submitter.job.model import Job
-from tests.make_verl_defaults import _leaves
+from tests.make_verl_defaults import flat_leaves
 from tests.support.builders import job
 from tests.support.job_files import HOME
 
@@ -89,7 +89,7 @@ def test_defaults_are_those_of_the_tree(trees: Path, release: str, engine: str) 
         assert release == "0.7.1"
         return
     config = base(trees, release, PPO, engine)
-    flat = dict(_leaves("", OmegaConf.to_container(config, resolve=False)))
+    flat = dict(flat_leaves("", OmegaConf.to_container(config, resolve=False)))
     assert flat == dict(defaults(release, DEFAULT_CONFIG, engine).values)
 
 
@@ -119,3 +119,16 @@ def test_settings_are_what_hydra_composes(trees: Path, values: dict[str, str], e
     known = defaults(RELEASE, DEFAULT_CONFIG, engine).values
     words = [f"model_engine={engine}"] if engine else []
     agree(trees, job(extra=[*words, *(f"{key}={text}" for key, text in values.items() if key in known)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("0.20.2rc1", (0, 20, 2)), ("2.9.0.post2", (2, 9, 0)), ("v0.18.0", (0, 18, 0)), ("core_r0.16.0", ()), ("", ())],
+)
+def test_versions_compare_as_numbers(text: str, read: tuple[int, ...]) -> None:
+    assert version_key(text) == read
+
+
+def test_a_release_candidate_counts_as_its_release() -> None:
+    assert nearest_release("0.9.0rc1") == "0.9.0"
+    assert nearest_release("0.8.0.dev0") == "0.8.0"
