@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from string import Formatter
 
 from submitter.texts import LANGUAGES, TABLE, text
+
+_ONE_OF: Mapping[str, tuple[str, ...]] = {
+    # texts that are a phrase which the finding chooses
+    "NR101.fix": ("NR101.write", "NR101.drop"),
+    "NR108.fix": ("NR108.choose", "NR108.megatron"),
+    "NR453.fix": ("NR453.drop", "NR453.use"),
+}
 
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)\.\s+|(?<=。)")
 
@@ -21,6 +29,8 @@ def title(rule_id: str, language: str) -> str:
 
 
 def pattern(text_id: str, language: str) -> str:
-    """A text with `<name>` where a finding has a value."""
+    """A text with `<name>` where a finding has a value; of several texts, all that a finding may choose from."""
+    if text_id in _ONE_OF:
+        return " / ".join(pattern(one, language) for one in _ONE_OF[text_id])
     pieces = Formatter().parse(TABLE[text_id][LANGUAGES.index(language)])
     return "".join(fixed + (f"<{name}>" if name else "") for fixed, name, _, _ in pieces)

@@ -144,10 +144,11 @@ def critic_model(case: Case) -> list[Finding]:
     if gae and enabled is not None and not enabled:
         return [Finding("NR325", "error", settings.place("critic.enable"), "False", None, values)]
     values["asked"] = "critic.model.path"
-    if settings.text("critic.model.path") != PLACEHOLDER:
+    path = None if settings.lacks("critic.model.path") else settings.text("critic.model.path")
+    if path != PLACEHOLDER and not settings.lacks("critic.model.path"):
         return []
     place = settings.place("critic.model.path", ESTIMATOR, "critic.enable")
-    return [Finding("NR325", "error", place, PLACEHOLDER, None, values)]
+    return [Finding("NR325", "error", place, path or "null", None, values)]
 
 
 def ranges(case: Case) -> Iterator[Finding]:

@@ -189,7 +189,7 @@ def log_prob_micro(case: Case) -> list[Finding]:
         share = rows // (layout.data_parallel or 1)
         if micro is None or rows % (layout.data_parallel or 1) or share % micro == 0:
             continue
-        padding = f", padded {rows}" if rows != batch.samples else ""
+        padding = f" → {rows}" if rows != batch.samples else ""
         arithmetic = f"{batch.spelled()}{padding}; {layout.spelled()}; {rows} / {layout.data_parallel} = {share}; " + (
             f"{share} % {micro} = {share % micro}"
         )
@@ -346,9 +346,9 @@ def _generated(case: Case, batch: Batch) -> Iterable[tuple[int, str]]:
     if case.settings.text("algorithm.adv_estimator") != "remax" or batch.flow != "ray":
         return [sampled]
     if release(case.settings) < _REMAX_JOINED_SINCE:
-        return [sampled, (batch.prompts, f"greedy answers {batch.prompts}")]
+        return [sampled, (batch.prompts, f"greedy {batch.prompts}")]
     total = batch.samples + batch.prompts
-    return [(total, f"{batch.spelled()}; + {batch.prompts} greedy answers = {total}")]
+    return [(total, f"{batch.spelled()}; + greedy {batch.prompts} = {total}")]
 
 
 def _interleaved(layout: Training) -> bool:

@@ -80,8 +80,6 @@ CHOICES = (
         (("0.8.0", "automodel mindspeed_megatron mindspeed_fsdp"), ("0.9.1", "fsdp_turbo")),
         custom=True,
     ),
-    # verl/workers/rollout/base.py and replica.py; verl/workers/config/rollout.py refuses "sync"
-    Choice("actor_rollout_ref.rollout.name", "vllm sglang trtllm", custom=True),
     # verl/utils/tracking.py: Tracking
     Choice(
         "trainer.logger",
@@ -109,7 +107,8 @@ RULES = (Rule("NR105", ("error", "warning"), outside, ppo=True),)
 
 
 def _finding(case: Case, choice: Choice, item: str, allowed: list[str]) -> Finding:
-    severity: Severity = "warning" if choice.custom and _may_register(case) else choice.severity
+    own = case.job.trainer.module not in PPO_MODULES  # a trainer of one's own may give a key another meaning
+    severity: Severity = "warning" if own or (choice.custom and _may_register(case)) else choice.severity
     place = case.settings.place(choice.key)
     values: dict[str, object] = {"nearest": nearest(item, allowed), "name": choice.key}
     return Finding("NR105", severity, place, item, ", ".join(allowed), values)
@@ -119,9 +118,4 @@ def _may_register(case: Case) -> bool:
     """The job brings modules of its own, which can be imported before verl looks a name up."""
     own = any(flag.name in (_PLUGINS, "PYTHONPATH") for flag in case.job.flags)
     library = case.settings.value("actor_rollout_ref.model.external_lib")
-    return (
-        case.job.trainer.module not in PPO_MODULES
-        or own
-        or library is not None
-        or case.job.runtime_env.working_dir is not None
-    )
+    return own or library is not None or case.job.runtime_env.working_dir is not None

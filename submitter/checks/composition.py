@@ -23,6 +23,9 @@ _MADE_WHERE_USED = ("actor_rollout_ref.ref.", "critic.", "distillation.")
 _MADE_BY_SFT = ("model.", "engine.", "optim.", "checkpoint.", "profiler.")
 _SFT = "verl.trainer.sft_trainer"
 
+SECTION_KEYS_NAMED = 3
+"""Unknown keys of one section; more are told in one finding."""
+
 _WHY = {
     "no_stack": "NR101.no_stack",
     "no_tree": "NR101.no_tree",
@@ -76,10 +79,15 @@ def wrong_type(case: Case) -> Iterator[Finding]:
 
 def other_release(case: Case) -> Iterator[Finding]:
     """Source: the keys of every verl release that was read (runtime_env/verl)."""
+    by_section: dict[str, list[tuple[Place, str, Phrase]]] = {}
     for problem, place in _problems(case, "unknown"):
         phrase = _elsewhere(case, problem.key)
         if phrase is not None and not _came_after_stand_in(case, problem.key):
-            yield Finding("NR106", _certain(case), place, problem.key, values={"when": phrase, **_release(case)})
+            section = _absent_section(case, problem.key) if phrase.id == "NR106.engine" else problem.key
+            by_section.setdefault(section, []).append((place, problem.key, phrase))
+    for section, found in by_section.items():
+        for place, key, phrase in _folded(section, found):
+            yield Finding("NR106", _certain(case), place, key, values={"when": phrase, **_release(case)})
 
 
 def group_choice(case: Case) -> Iterator[Finding]:
@@ -87,7 +95,8 @@ def group_choice(case: Case) -> Iterator[Finding]:
     for problem, place in _problems(case, "group", "config_name"):
         choice = problem.values.get("choice") or problem.values.get("name", "")
         values = {"choices": problem.values["choices"] or NONE, "way": _way(problem), **_release(case)}
-        yield Finding("NR108", "error", place, choice, values=values)
+        yield Finding("NR108", _certain(case), place, choice, values=values)
+    yield from _gone_engine(case)
 
 
 _NO_GRAMMAR = {"sweep": "NR109.sweep", "option": "NR109.option", "between": "NR109.between"}
@@ -159,7 +168,7 @@ RULES = (
     Rule("NR104", ("error", "warning"), wrong_type),
     Rule("NR106", ("error", "warning"), other_release),
     Rule("NR107", ("warning", "hint"), set_twice),
-    Rule("NR108", ("error",), group_choice),
+    Rule("NR108", ("error", "warning"), group_choice),
     Rule("NR109", ("error",), grammar),
     Rule("NR110", ("error", "warning"), refused_field),
     Rule("NR111", ("error", "warning"), nothing_to_delete),
@@ -238,6 +247,37 @@ def _elsewhere(case: Case, key: str) -> Phrase | None:
         after = [release for release in releases() if version_key(release) > version_key(older[-1])]
         return Phrase("NR106.gone", {"since": after[0] if after else own, "last": older[-1]})
     return Phrase("NR106.new", {"since": newer[0]}) if newer else None
+
+
+def _absent_section(case: Case, key: str) -> str:
+    """`actor_rollout_ref.actor.megatron.x` → `actor_rollout_ref.actor.megatron`, where the job has no such section."""
+    names = key.split(".")
+    prefixes = (".".join(names[:length]) for length in range(1, len(names)))
+    return next((prefix for prefix in prefixes if not case.settings.has_section(prefix)), key)
+
+
+def _folded(section: str, found: list[tuple[Place, str, Phrase]]) -> list[tuple[Place, str, Phrase]]:
+    """Many keys of one section have one cause: they are told at the first of them."""
+    if len(found) <= SECTION_KEYS_NAMED:
+        return found
+    place, _, phrase = found[0]
+    return [(place, section, Phrase("NR106.section", {**phrase.values, "count": len(found)}))]
+
+
+def _gone_engine(case: Case) -> Iterator[Finding]:
+    """An engine of the stand-in that the releases between it and the stack's verl have dropped."""
+    engine, config = case.settings.text("model_engine"), case.settings.config
+    if engine is None or case.composition is None or case.stack is None or not _is_stand_in(case):
+        return
+    tree, own = (version_key(release or "") for release in (case.composition.release, case.stack.verl_release))
+    later = [release for release in releases() if tree < version_key(release) <= own]
+    if not later or engine not in configs(case.composition.release).get(config, ()):
+        return
+    left = configs(later[-1]).get(config, (engine,))
+    if engine not in left:
+        choices = ", ".join(name for name in left if name)
+        values = {"choices": choices, "release": later[-1], "way": Phrase("NR108.choose")}
+        yield Finding("NR108", "warning", case.settings.place("model_engine"), engine, values=values)
 
 
 def _engine_with(release: str, config: str, key: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from submitter.checks.parallel import ACTOR, REF, Training
+from submitter.checks.parallel import ACTOR, REF, Training, quotient
 from submitter.checks.settings import Settings
 
 _OWN_LAYOUTS = (
@@ -12,6 +12,7 @@ _OWN_LAYOUTS = (
     "num_layer_list",  # MindSpeed
     "noop_layers",  # MindSpeed: empty layers fill the stages
 )
+_LAYERS = "num_layers"
 _ENDS = ("embedding", "loss")
 """What can count as one layer more."""
 
@@ -19,7 +20,7 @@ _ENDS = ("embedding", "loss")
 @dataclass(frozen=True)
 class Split:
     spelled: str
-    """`(94 layers - first 4 - last 6) / 14 stages = 6`."""
+    """`(num_layers 94 - first 4 - last 6) / 14 = 6`."""
     whole: bool
     virtual: str = ""
     """What virtual stages do not divide, spelled; empty when they do."""
@@ -49,15 +50,15 @@ def override(settings: Settings, layout: Training, name: str) -> str:
 def _even(layout: Training, layers: int, spelled: str) -> Split:
     stages = layout.pipeline
     if layers % stages:
-        return Split(f"{spelled} layers / PP {stages} = {layers // stages}, remainder {layers % stages}", whole=False)
+        return Split(f"{_LAYERS} {spelled} / PP {stages} = {quotient(layers, stages)}", whole=False)
     per_stage = layers // stages
-    return Split(f"{spelled} layers / PP {stages} = {per_stage}", True, _virtual(layout, [per_stage]))
+    return Split(f"{_LAYERS} {spelled} / PP {stages} = {per_stage}", True, _virtual(layout, [per_stage]))
 
 
 def _uneven(layout: Training, layers: int, fixed: dict[str, int]) -> Split:
     middle, stages = layers - sum(fixed.values()), layout.pipeline - len(fixed)
-    left = " - ".join([f"{layers} layers", *(f"{name} {size}" for name, size in fixed.items())])
-    spelled = f"({left}) / {stages} stages"
+    left = " - ".join([f"{_LAYERS} {layers}", *(f"{name} {size}" for name, size in fixed.items())])
+    spelled = f"({left}) / {stages}"
     if middle < 0 or bool(middle) != bool(stages) or (stages and middle % stages):
         return Split(spelled, whole=False)
     sizes = [*fixed.values(), *([middle // stages] if stages else [])]
@@ -71,5 +72,4 @@ def _virtual(layout: Training, sizes: list[int]) -> str:
     broken = [size for size in sizes if size % virtual]
     if not broken:
         return ""
-    whole, rest = divmod(broken[0], virtual)
-    return f"{broken[0]} layers per stage / VPP {virtual} = {whole}, remainder {rest}"
+    return f"{_LAYERS} {broken[0]} / VPP {virtual} = {quotient(broken[0], virtual)}"

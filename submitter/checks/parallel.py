@@ -60,7 +60,8 @@ class Training:
         """`world 64 / (TP 2 x PP 4 x CP 4) = DP 2`."""
         sizes = [("TP", self.tensor), ("PP", self.pipeline), ("CP", self.context), ("SP", self.sequence)]
         product = " × ".join(f"{name} {size}" for name, size in sizes if size > 1)
-        result = "no whole number" if self.data_parallel is None else f"DP {self.data_parallel}"
+        whole = self.data_parallel
+        result = quotient(self.world, self.model_parallel) if whole is None else f"DP {whole}"
         return f"world {self.world} / {f'({product})' if product else 1} = {result}"
 
 
@@ -83,6 +84,12 @@ class Rollout:
     def replica(self) -> int:
         """NPUs of one replica."""
         return self.tensor * self.data * self.pipeline
+
+
+def quotient(number: int, by: int) -> str:
+    """`3`, or `2.66` where it does not come out: two places, cut off; `by` is at least 1."""
+    hundredths = number * 100 // by
+    return f"{number // by}" if number % by == 0 else f"{hundredths // 100}.{hundredths % 100:02d}"
 
 
 def divisors(count: int) -> list[int]:

@@ -15,6 +15,7 @@ from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
 from submitter.job.model import Flag
+from submitter.texts import Phrase
 
 SAVE_FREQ = "trainer.save_freq"
 STEPS = "trainer.total_training_steps"
@@ -85,13 +86,25 @@ def node_local_folder(case: Case) -> list[Finding | NotChecked]:
 
 
 def optimizer_not_saved(case: Case) -> list[Finding]:
-    """Source: verl/utils/checkpoint/*_checkpoint_manager.py: without it Adam's moments and the step begin at zero."""
+    """Source: verl/utils/checkpoint/*_checkpoint_manager.py: what is not saved is not loaded, and nothing says so."""
     key = f"{CHECKPOINT}.save_contents"
     saved = _words(case.settings, key)
-    if not _saves(case.settings) or not saved or "optimizer" in saved:
+    missing = [one for one in ("model", "optimizer") if one not in saved]
+    given = saved or case.settings.value(key) == []
+    if not _saves(case.settings) or not given or not missing:
         return []
     severity: Severity = "warning" if _retries(case) else "hint"
-    return [Finding("NR366", severity, case.settings.place(key), ", ".join(saved), "optimizer")]
+    lost = Phrase("NR366.model" if "model" in missing else "NR366.optimizer")
+    return [
+        Finding(
+            "NR366",
+            severity,
+            case.settings.place(key),
+            f"[{', '.join(saved)}]",
+            ", ".join(missing),
+            {"lost": lost},
+        )
+    ]
 
 
 def loads_what_is_not_saved(case: Case) -> list[Finding]:
@@ -301,7 +314,7 @@ def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:
         more = " …" if len(missing) > MISSING_NAMED else ""
         ranks = ", ".join(map(str, missing[:MISSING_NAMED])) + more
         yield f"actor/{kind}_world_size_{shards.world}_rank_{{{ranks}}}.pt ({len(missing)} / {shards.world})"
-    yield from (f"actor/{name} (0 bytes)" for name in shards.empty[:MISSING_NAMED])
+    yield from (f"actor/{name} (0 B)" for name in shards.empty[:MISSING_NAMED])
 
 
 def _logger(case: Case) -> tuple[str | None, Place]:

@@ -78,6 +78,16 @@ class Settings:
         """The job itself sets it."""
         return key in self._given
 
+    def lacks(self, key: str) -> bool:
+        """It is there without a value: null, or `???`; False where that cannot be told."""
+        value = self._given[key].value if key in self._given else self._defaults.get(key)
+        value = read(value.text) if isinstance(value, RawText) else value
+        return self.has(key) and (value is None or value == _MISSING)
+
+    def has_section(self, prefix: str) -> bool:
+        """By verl's own defaults: a job that sets keys of a section does not make it."""
+        return any(name.startswith(f"{prefix}.") for name in self._defaults)
+
     def place(self, *keys: str) -> Place:
         """Where the first of `keys` that the job sets is set; else the job file, with the first key."""
         for key in keys:

@@ -116,7 +116,7 @@ def _conflicts(case: Case, rule: str, table: Mapping[str, Condition]) -> list[Fi
     # Another module may call verl's main_ppo or not: then it is a warning.
     severity: Severity = "error" if job.trainer.module.split(".")[0] == "verl" else "warning"
     release = None if stack is None else stack.verl_minor
-    limit = "any verl" if stack is None else f"verl {stack.verl_release}"
+    limit = "verl" if stack is None else f"verl {stack.verl_release}"
     return [
         Finding(rule, severity, flag.place, shown(flag.name, flag.value), limit, {"name": flag.name})
         for flag in job.flags

@@ -139,6 +139,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "it exists with {way}",
         "它只在使用 {way} 时存在",
     ),
+    "NR106.section": (
+        "it exists with {way}; the job sets {count} keys of it, from here on",
+        "它只在使用 {way} 时存在；从此行起，作业设置了其中 {count} 个键",
+    ),
     "NR106.about": (
         "A key of another verl version, or of another engine. Scripts that were copied between versions carry keys "
         "which the stack's verl has dropped or not yet got; Hydra ends the trainer at the first.",

@@ -22,6 +22,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Write or copy the file anew, and compare its size and checksum with the original",
         "请重新生成或复制该文件，并与原文件核对大小和校验和",
     ),
+    "NR342.nul": ("its path has a NUL character", "路径中有 NUL 字符"),
+    "NR342.zero": ("it has 0 bytes", "大小为 0 字节"),
+    "NR342.pointer": (
+        "it is a git-lfs pointer; the data was not pulled",
+        "它是 git-lfs 指针文件，尚未拉取实际数据",
+    ),
+    "NR342.not_whole": (
+        "it is no whole parquet file: its first or last 4 bytes are not PAR1",
+        "不是完整的 parquet 文件：开头或末尾的 4 个字节不是 PAR1",
+    ),
+    "NR342.blank": ("it has no rows: 0 bytes, or white space only", "没有数据行：0 字节，或只有空白字符"),
+    "NR342.no_json": ("its first row is no JSON: {why}", "第一行不是 JSON：{why}"),
+    "NR342.no_object": ("its first row is no JSON object", "第一行不是 JSON 对象"),
     "NR342.no_file": ("it is a folder, a pipe or a device, not a file", "它是目录、管道或设备，不是文件"),
     "NR342.unknown": (
         "not on this machine, so its columns and rows are not looked at, and the nodes are not looked at: {paths}. "
@@ -302,5 +315,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "then on the hub. A name of the form owner/model is taken for one on the hub and is not told.",
         "相对的模型路径。其他节点上的工作进程在各自的目录中启动，./model 会先在那里、再在 hub 上查找。"
         "形如 owner/model 的名称视为 hub 上的名称，不会提示。",
+    ),
+    "NR360": (
+        "{key}={value}: verl makes a training and a validation set at its start, and both need files",
+        "{key}={value}：verl 启动时会建立训练集和验证集，二者都需要文件",
+    ),
+    "NR360.fix": (
+        "Name at least one parquet or JSON file; for validation the training file will do with trainer.test_freq=-1",
+        "请至少写一个 parquet 或 JSON 文件；不做验证时，可写训练文件并设置 trainer.test_freq=-1",
+    ),
+    "NR360.about": (
+        "Data files that are set to nothing. verl opens the training and the validation files before the first step, "
+        "whether it validates or not, and ends there. No problem with a dataset of your own (data.custom_cls).",
+        "数据文件被设为空。无论是否验证，verl 在第一步之前都会打开训练和验证文件，因此会报错结束。"
+        "使用自己的数据集类（data.custom_cls）时没有问题。",
     ),
 }

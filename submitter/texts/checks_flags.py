@@ -41,9 +41,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} has no effect: no version of vLLM, vllm-ascend, verl, torch_npu or HCCL that is known reads it on NPUs",
         "{name} 不起作用：在 NPU 上，已知的 vLLM、vllm-ascend、verl、torch_npu、HCCL 版本都不读取它",
     ),
-    "NR453.fix": (
-        "Drop the flag (what serves instead: {successor})",
-        "去掉该变量（可代替它的是：{successor}）",
+    "NR453.fix": ("{hint}", "{hint}"),
+    "NR453.drop": ("Drop the flag", "去掉该变量"),
+    "NR453.use": (
+        "Drop the flag; what serves instead: {successor}",
+        "去掉该变量；可代替它的是：{successor}",
     ),
     "NR453.about": (
         "A flag that nothing reads on NPUs. Some names are read for CUDA devices only, some were seen in documents and "

@@ -50,10 +50,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "请重新复制模型的 config.json，或修正 {key}",
     ),
     "NR241.unknown": (
-        "NR241 heads, layers and experts against the parallel sizes: not checked, since {why}. Run the check "
+        "NR241 heads, layers and experts against the parallel sizes, prompt and response against the model's context "
+        "length, and weights against memory: not checked, since {why}. Run the check "
         "where the model's config.json can be read, or keep the published name of the model as the name of its "
         "folder",
-        "NR241 未核对注意力头数、层数、专家数与并行规模：{why}。请在能读到模型 config.json 的机器上检查，或让模型"
+        "NR241 未核对注意力头数、层数、专家数与并行规模，也未核对上下文长度和权重所需内存：{why}。"
+        "请在能读到模型 config.json 的机器上检查，或让模型"
         "目录保持其发布名称",
     ),
     "NR241.about": (
@@ -465,9 +467,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "慢就可能超时",
     ),
     "NR268.fix": (
-        "Keep TP at {limit} or less if the weights fit there; else raise actor_rollout_ref.nccl_timeout and "
-        "HCCL_CONNECT_TIMEOUT",
-        "若权重放得下，请将 TP 控制在 {limit} 以内；否则调大 actor_rollout_ref.nccl_timeout 和 HCCL_CONNECT_TIMEOUT",
+        "Keep TP at {limit} or less if the weights fit there; else raise HCCL_EXEC_TIMEOUT and HCCL_CONNECT_TIMEOUT",
+        "若权重放得下，请将 TP 控制在 {limit} 以内；否则调大 HCCL_EXEC_TIMEOUT 和 HCCL_CONNECT_TIMEOUT",
     ),
     "NR268.about": (
         "Whether a rollout replica is larger than a node. Large models need it, and data or expert parallel "

@@ -307,7 +307,7 @@ BAD = [
         "NR212",
         "error",
         WORKERS,
-        ["+ 64 greedy answers = 128", "128 % 3"],
+        ["+ greedy 64 = 128", "128 % 3"],
         id="F012-remax",
     ),
     pytest.param(

@@ -303,3 +303,22 @@ def test_only_heads_of_json_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert said(data_job(str(tmp_path / "t.jsonl"), data__train_batch_size=number("51"))) == []
     (tmp_path / "long.json").write_text(json.dumps([{"note": "x" * 400}]))
     assert said(data_job(str(tmp_path / "long.json"))) == []
+
+
+@pytest.mark.parametrize("key", ["data.train_files", "data.val_files"])
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", "cann-9.1.0,verl=0.9.1"])
+@pytest.mark.parametrize("nothing", [None, raw("null"), raw("[]"), []])
+def test_no_files_at_all(key: str, stack: str, nothing: Any) -> None:
+    (finding,) = findings_of(job(groups={"data": {key: nothing}}, stack=stack), "NR360")
+    assert (finding.severity, finding.place.line, finding.place.key) == ("error", 1, key)
+    assert str(finding.value) in finding.message() and str(finding.value) in finding.message("zh")
+
+
+@pytest.mark.parametrize("value", ["/data/t.parquet", raw("[/data/t.parquet]"), raw("${data.val_files}"), raw("[")])
+def test_files_that_are_named_or_cannot_be_told(value: Any) -> None:
+    assert findings_of(job(groups={"data": {"data.train_files": value}}, stack="cann-9.0.0"), "NR360") == []
+
+
+def test_files_of_a_dataset_class_of_the_user_may_be_none() -> None:
+    own = {"data.train_files": None, "data.custom_cls.path": "/code/mine.py"}
+    assert findings_of(job(groups={"data": own}, stack="cann-9.0.0"), "NR360") == []

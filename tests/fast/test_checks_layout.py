@@ -106,19 +106,21 @@ FAILING = [
     pytest.param(
         "NR245", {TP: "6", PATH: "Qwen/Qwen3.5-27B", NODES: "3", PP: "1"}, DENSE, "error", TP, "4 key-value", id="kv"
     ),
-    pytest.param("NR246", {PP: "8", TP: "1"}, DENSE, "error", PP, "28 layers / PP 8 = 3, remainder 4", id="layers"),
+    pytest.param("NR246", {PP: "8", TP: "1"}, DENSE, "error", PP, "num_layers 28 / PP 8 = 3.50", id="layers"),
     pytest.param(
         "NR246",
         {PP: "4", f"{OVERRIDE}.num_layers_in_first_pipeline_stage": "5"},
         DENSE,
         "error",
         PP,
-        "(28 layers - first 5) / 3 stages",
+        "(num_layers 28 - first 5) / 3",
         id="layers-uneven",
     ),
-    pytest.param("NR246", {f"{OVERRIDE}.num_layers": "6"}, MOE, "error", PP, "6 layers / PP 4", id="layers-overridden"),
+    pytest.param(
+        "NR246", {f"{OVERRIDE}.num_layers": "6"}, MOE, "error", PP, "num_layers 6 / PP 4", id="layers-overridden"
+    ),
     pytest.param("NR247", {VPP: "2", PP: "1", EP: "64"}, MOE, "error", VPP, "size 2 needs a pipeline", id="virtual"),
-    pytest.param("NR248", {VPP: "5"}, MOE, "error", VPP, "12 layers per stage / VPP 5", id="virtual-layers"),
+    pytest.param("NR248", {VPP: "5"}, MOE, "error", VPP, "num_layers 12 / VPP 5 = 2.40", id="virtual-layers"),
     pytest.param("NR249", {EP: "3", NODES: "3"}, MOE, "error", EP, "128 experts", id="experts"),
     pytest.param(
         "NR249", {f"{ACTOR}.veomni.expert_parallel_size": "3"}, VEOMNI, "warning", None, "EP 3", id="experts-veomni"

@@ -133,6 +133,9 @@ def test_the_default_folder_is_relative() -> None:
         (["model", "optimizer", "extra"], ["hf_model"], []),
         ("model", None, [("NR366", "warning")]),
         (None, None, []),
+        (["hf_model"], None, [("NR366", "warning")]),
+        (["optimizer", "extra"], None, [("NR366", "warning")]),
+        (raw("[]"), None, [("NR366", "warning")]),
     ],
 )
 def test_contents(save: object, load: object, expected: list[tuple[str, str]]) -> None:
@@ -140,6 +143,20 @@ def test_contents(save: object, load: object, expected: list[tuple[str, str]]) -
     if load is not None:
         changes[f"{CHECKPOINT}.load_contents"] = load
     assert sorted(said(made(changes))) == expected
+
+
+@pytest.mark.parametrize(
+    ("save", "missing", "words"),
+    [
+        (["optimizer", "extra"], "model", "weights of the first model"),
+        (["hf_model"], "model, optimizer", "weights of the first model"),
+        (["model", "extra"], "optimizer", "empty Adam moments"),
+    ],
+)
+def test_what_a_resume_begins_with(save: list[str], missing: str, words: str) -> None:
+    (finding,) = findings_of(made({f"{CHECKPOINT}.save_contents": save}), "NR366")
+    assert finding.limit == missing and missing in finding.message() and missing in finding.message("zh")
+    assert words in finding.message() and "model,optimizer,extra" in finding.fix()
 
 
 def test_contents_of_a_single_attempt_are_told_more_quietly() -> None:
@@ -227,7 +244,7 @@ def _drop_ranks(actor: Path) -> None:
     [
         pytest.param(_drop_ranks, "rank_{2, 3}.pt (2 / 4)", id="F048"),
         pytest.param(lambda actor: actor.rename(actor.parent / "gone"), "actor", id="F049"),
-        pytest.param(lambda actor: (actor / "optim_world_size_4_rank_1.pt").write_text(""), "0 bytes", id="F049-cut"),
+        pytest.param(lambda actor: (actor / "optim_world_size_4_rank_1.pt").write_text(""), "0 B", id="F049-cut"),
         pytest.param(lambda actor: [one.unlink() for one in actor.glob("optim*")], "optim", id="no optimizer"),
     ],
 )
