@@ -94,7 +94,7 @@ def hydra_takes(tree: Tree, module: str, words: Sequence[str]) -> bool:
     with initialize_config_dir(str(tree.folder / config.folder), version_base=None):
         try:
             public(config.name, overrides=[*path, *words], return_hydra_config=True)
-        except Exception:
+        except Exception:  # Hydra lets OmegaConf's and Python's own through: each ends the trainer
             return False
     return True
 
