@@ -99,7 +99,7 @@ def outside(case: Case) -> Iterator[Finding]:
             continue
         allowed = choice.allowed(settings.release)
         for item in settings.items(choice.key):
-            if isinstance(item, str) and item.removesuffix(choice.suffix or "\0") not in allowed:
+            if isinstance(item, str) and item.removesuffix(choice.suffix) not in allowed:
                 yield _finding(case, choice, item, allowed)
 
 

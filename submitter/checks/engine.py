@@ -30,7 +30,7 @@ _NPU_COMPILATION_MODES = frozenset({"0", "3", "NONE", "VLLM_COMPILE"})
 LORA_RANK_LIMIT = 512
 """The largest of vLLM's MaxLoRARanks, read by verl's get_vllm_max_lora_rank (0.7.1 to 0.9.1)."""
 
-_FALSE_HANDED_ON = "0.9.1"
+FALSE_HANDED_ON = "0.9.1"
 """The one release of verl that tells vLLM of a False."""
 _ON_UNLESS_TOLD = (
     # EngineArgs of vLLM 0.13 to 0.23: None, which becomes True for models that answer
@@ -151,8 +151,8 @@ def lora_rank(case: Case) -> list[Finding]:
 
 def false_not_told(case: Case) -> list[Finding]:
     """Source: verl's vllm_rollout/utils.py, build_cli_args_from_config: a False is left out (all but 0.9.1)."""
-    settings, release = case.settings, case.stack.verl_release if case.stack else case.settings.release
-    if not uses_vllm(settings) or release == _FALSE_HANDED_ON:
+    settings, release = case.settings, case.verl_release
+    if not uses_vllm(settings) or release == FALSE_HANDED_ON:
         return []
     return [
         Finding("NR235", "warning", settings.place(key), "False", f"verl {release}", _negated(key))

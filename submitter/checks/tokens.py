@@ -12,6 +12,7 @@ from submitter.checks.batch_facts import (
     sure,
 )
 from submitter.checks.case import Case
+from submitter.checks.engine import FALSE_HANDED_ON
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
 from submitter.checks.roles import needs_critic, needs_reference, reference_in_actor, uses_engine
@@ -25,8 +26,6 @@ _BATCHED, _SEQS = "max_num_batched_tokens", "max_num_seqs"
 _CRITIC_INFER = "critic.ppo_infer_max_token_len_per_gpu"
 _CRITIC_INFER_DEFAULT = 32768
 """Of CriticConfig; the key is in none of verl's YAML files."""
-_FALSE_HANDED_ON = "0.9.1"
-"""The one release that tells vLLM of a False; it raises the token budget where vLLM would stop."""
 _MANAGERS = ("reward_model.reward_manager", "reward.reward_manager.name")
 _MANAGER_VALUES = ("reward_model.reward_kwargs", "reward.reward_kwargs")
 """As the reward manager and its values were named before 0.7.1, which still counts, and since."""
@@ -97,7 +96,7 @@ def unchunked_prefill(case: Case) -> list[Finding]:
     arithmetic = f"max_model_len {model_len}" if model_len else _sum(sizes)
     needed = model_len or needed
     severity: Severity = "warning" if budget < needed else "hint"
-    if severity == "hint" and _exact_release(case) == _FALSE_HANDED_ON:
+    if severity == "hint" and case.verl_release == FALSE_HANDED_ON:  # it raises the budget where vLLM would stop
         return []
     place = settings.place(f"{ROLLOUT}.enable_chunked_prefill", f"{ROLLOUT}.{_BATCHED}")
     values: dict[str, object] = {"arithmetic": arithmetic, "sign": "<" if budget < needed else ">="}
@@ -289,11 +288,6 @@ def _engine_keys(name: str) -> tuple[str, str]:
 def _engine_number(settings: Settings, name: str) -> int | None:
     own, common = _engine_keys(name)
     return settings.positive(own if settings.is_set(own) else common)
-
-
-def _exact_release(case: Case) -> str:
-    """The release whose behaviour counts, also where its defaults are those of an older one."""
-    return case.stack.verl_release if case.stack else case.settings.release
 
 
 def _caps(case: Case) -> Iterator[_Cap]:

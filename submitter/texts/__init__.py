@@ -48,6 +48,7 @@ _ROOMS = (
     "checks_flags",
     "checks_hccl",
     "checks_layout",
+    "checks_rollout_layout",
     "checks_memory",
     "checks_runtime",
     "checks_sizes",
