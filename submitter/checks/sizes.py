@@ -61,11 +61,11 @@ def strategy_of_another_engine(case: Case) -> list[Finding]:
     key = f"{ACTOR}.strategy"
     strategy = settings.text(key)
     section = _SECTIONS.get(strategy or "")
-    if section is None or not settings.is_set(key) or _has_section(settings, section):
+    if section is None or not settings.is_set(key) or settings.has_section(f"{ACTOR}.{section}"):
         return []
     if any("@" in name for name in settings.given()):  # parts of the configuration are exchanged one by one
         return []
-    own = next((name for name in dict.fromkeys(_SECTIONS.values()) if _has_section(settings, name)), None)
+    own = next((name for name in dict.fromkeys(_SECTIONS.values()) if settings.has_section(f"{ACTOR}.{name}")), None)
     if own is None:
         return []
     values: dict[str, object] = {"section": section, "own": own, "config": settings.config}
@@ -105,11 +105,6 @@ RULES = (
     Rule("NR273", ("error",), no_hybrid_engine, ppo=True),
     Rule("NR274", ("error", "warning"), reward_replicas, ppo=True),
 )
-
-
-def _has_section(settings: Settings, section: str) -> bool:
-    """By verl's own defaults: a job that sets keys of a section does not make it."""
-    return settings.has(f"{ACTOR}.{section}._target_")
 
 
 def _product(sizes: list[int | None]) -> int | None:
