@@ -7,7 +7,6 @@ from submitter.checks.case import Case
 from submitter.checks.finding import Finding
 from submitter.checks.parallel import ACTOR, REF, ROLLOUT, divisors
 from submitter.checks.rule import Rule
-from submitter.checks.settings import Settings
 
 _REWARD = "reward.reward_model"
 _HYBRID = "actor_rollout_ref.hybrid_engine"
