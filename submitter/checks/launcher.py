@@ -87,7 +87,7 @@ def shadows_verl(case: Case) -> list[Finding]:
     """Source: Ray puts the working_dir before site-packages on every worker's import path."""
     if not _ships(case, "verl"):
         return []
-    place = Place(file=case.job.file, key="runtime_env.working_dir")
+    place = case.job.place("runtime_env.working_dir")
     return [Finding("NR384", "warning", place, case.job.runtime_env.working_dir, _release(case))]
 
 
@@ -154,7 +154,7 @@ RULES = (
 
 
 def _place(case: Case, key: str = "trainer.module") -> Place:
-    return Place(file=case.job.file, key=key)
+    return case.job.place(key)
 
 
 def _matches(module: str, patterns: tuple[str, ...]) -> bool:

@@ -48,7 +48,7 @@ class Settings:
 
     def __init__(self, job: Job, release: str | None) -> None:
         """`release`: the job's verl; None: unknown, the newest counts."""
-        self._file = job.file
+        self._file, self._places = job.file, job.places
         self._given = dict(_given(job))
         self.release = nearest_release(release)
         self.config = _config_name(job)
@@ -93,7 +93,7 @@ class Settings:
         for key in keys:
             if key in self._given:
                 return self._given[key].place
-        return Place(file=self._file, key=keys[0])
+        return self._places.get(keys[0]) or Place(file=self._file, key=keys[0])
 
     def integer(self, key: str) -> int | None:
         value = self.value(key)

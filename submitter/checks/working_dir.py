@@ -120,4 +120,4 @@ def _mib(size: int) -> str:
 
 
 def _place(job: Job) -> Place:
-    return Place(file=job.file, key="runtime_env.working_dir")
+    return job.place("runtime_env.working_dir")
