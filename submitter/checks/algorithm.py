@@ -138,7 +138,7 @@ def critic_model(case: Case) -> list[Finding]:
     settings = case.settings
     gae = settings.text(ESTIMATOR) == "gae"
     enabled = settings.value("critic.enable")
-    if not trains(case) or not (gae or enabled) or _distils(settings) or _own_config(case):
+    if not trains(case) or not (gae or enabled) or _distils(settings) or own_config(case):
         return []
     values: dict[str, object] = {"estimator": settings.text(ESTIMATOR) or "?", "asked": "critic.enable"}
     if gae and enabled is not None and not enabled:
@@ -313,7 +313,7 @@ def _distils(settings: Settings) -> bool:
     return settings.truth("distillation.enabled") is True
 
 
-def _own_config(case: Case) -> bool:
+def own_config(case: Case) -> bool:
     """A configuration of the user's, whose values are not known here."""
     return any(word.startswith(("--config-path", "--config-dir", "-cp", "-cd")) for word in case.job.extra_arguments)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from runtime_env.verl_defaults import version_key
-from submitter.checks.algorithm import trains
+from submitter.checks.algorithm import own_config, trains
 from submitter.checks.batch_facts import refills_one_by_one
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.data_files import FORMATS, TRAIN, VAL, DataFile, is_remote
@@ -153,16 +153,26 @@ def agent_column(case: Case) -> list[Finding]:
     ]
 
 
-def data_none(case: Case) -> list[Finding]:
+def data_none(case: Case) -> Iterator[Finding]:
     """Source: rl_dataset.py: None has no path, concatenate_datasets([]) is a ValueError; both sets are always made."""
     settings = case.settings
     if not trains(case) or settings.value("data.custom_cls.path") is not None:
-        return []
-    return [
-        Finding("NR360", "error", settings.place(key), "[]" if settings.value(key) == [] else "null")
-        for key in (TRAIN, VAL)
-        if settings.is_set(key) and (settings.lacks(key) or settings.value(key) == [])
-    ]
+        return
+    for key in (TRAIN, VAL):
+        value = settings.value(key)
+        if settings.lacks(key) or value in ([], "", [""]):
+            shown = "null" if value is None else str(value) or "''"
+            yield Finding(
+                "NR360",
+                "error",
+                settings.place(key),
+                shown,
+                None,
+                {"what": Phrase("NR360.nothing", {"key": key, "value": shown})},
+            )
+        elif not settings.is_set(key) and isinstance(value, str) and not own_config(case):
+            what = Phrase("NR360.default", {"key": key, "path": value})
+            yield Finding("NR360", "warning", settings.place(key), value, None, {"what": what})
 
 
 RULES = (
@@ -178,7 +188,7 @@ RULES = (
     Rule("NR350", ("warning",), reward_key_ignored, ppo=True),
     Rule("NR351", ("warning",), image_column, ppo=True),
     Rule("NR352", ("warning",), agent_column, ppo=True),
-    Rule("NR360", ("error",), data_none, ppo=True),
+    Rule("NR360", ("error", "warning"), data_none, ppo=True),
 )
 
 

@@ -50,11 +50,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "请重新复制模型的 config.json，或修正 {key}",
     ),
     "NR241.unknown": (
-        "NR241 heads, layers and experts against the parallel sizes, prompt and response against the model's context "
+        "heads, layers and experts against the parallel sizes, prompt and response against the model's context "
         "length, and weights against memory: not checked, since {why}. Run the check "
         "where the model's config.json can be read, or keep the published name of the model as the name of its "
         "folder",
-        "NR241 未核对注意力头数、层数、专家数与并行规模，也未核对上下文长度和权重所需内存：{why}。"
+        "未核对注意力头数、层数、专家数与并行规模，也未核对上下文长度和权重所需内存：{why}。"
         "请在能读到模型 config.json 的机器上检查，或让模型"
         "目录保持其发布名称",
     ),

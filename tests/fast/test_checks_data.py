@@ -307,16 +307,30 @@ def test_only_heads_of_json_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("key", ["data.train_files", "data.val_files"])
 @pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", "cann-9.1.0,verl=0.9.1"])
-@pytest.mark.parametrize("nothing", [None, raw("null"), raw("[]"), []])
+@pytest.mark.parametrize("nothing", [None, raw("null"), raw("[]"), [], "", [""]])
 def test_no_files_at_all(key: str, stack: str, nothing: Any) -> None:
-    (finding,) = findings_of(job(groups={"data": {key: nothing}}, stack=stack), "NR360")
+    (finding,) = [
+        one for one in findings_of(job(groups={"data": {key: nothing}}, stack=stack), "NR360") if one.place.line
+    ]
     assert (finding.severity, finding.place.line, finding.place.key) == ("error", 1, key)
     assert str(finding.value) in finding.message() and str(finding.value) in finding.message("zh")
 
 
 @pytest.mark.parametrize("value", ["/data/t.parquet", raw("[/data/t.parquet]"), raw("${data.val_files}"), raw("[")])
 def test_files_that_are_named_or_cannot_be_told(value: Any) -> None:
-    assert findings_of(job(groups={"data": {"data.train_files": value}}, stack="cann-9.0.0"), "NR360") == []
+    files = {"data.train_files": value, "data.val_files": "/data/v.parquet"}
+    assert findings_of(job(groups={"data": files}, stack="cann-9.0.0"), "NR360") == []
+
+
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", None])
+def test_files_that_the_job_does_not_name(stack: str | None) -> None:
+    found = findings_of(job(groups={"data": {"data.train_files": "/data/t.parquet"}}, stack=stack), "NR360")
+    assert [(one.severity, one.place.key, one.value) for one in found] == [
+        ("warning", "data.val_files", "~/data/rlhf/gsm8k/test.parquet")
+    ]
+    assert "~/data/rlhf" in found[0].message("zh")
+    assert len(findings_of(job(stack=stack), "NR360")) == 2
+    assert findings_of(job(stack=stack, extra=["--config-path=/my"]), "NR360") == []
 
 
 def test_files_of_a_dataset_class_of_the_user_may_be_none() -> None:
