@@ -16,7 +16,8 @@ from yaml import YAMLError
 from submitter.arguments.compose import Problem, override_indexes
 from submitter.arguments.config_classes import Spot, child_of, spot
 from submitter.arguments.hydra_tree import Loader, apply, hydra_1_3
-from submitter.arguments.nearest_key import nearest_key
+from submitter.arguments.nearest_key import NearestKeys
+from submitter.arguments.simple_override import simple_override
 from submitter.arguments.tree_sources import Config
 from submitter.arguments.trees import Tree
 from submitter.arguments.value_types import misfit
@@ -30,7 +31,16 @@ _MEGATRON_CONFIG = "ppo_megatron_trainer"
 _ENVIRONMENT = "Environment variable"
 """OmegaConf's words for `${oc.env:X}` without X."""
 _DAMAGED = (OSError, YAMLError)
-_CAUGHT = (HydraException, OmegaConfBaseException, TypeError, ValueError, KeyError, AttributeError, AssertionError)
+_CAUGHT = (
+    HydraException,
+    OmegaConfBaseException,
+    TypeError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    RecursionError,
+)
 """Hydra lets some of OmegaConf's and Python's own through: they end the trainer as well."""
 
 Indexed = tuple[int, Override]
@@ -66,6 +76,7 @@ class Run:
             config = self._composed(self._loader(overrides), [])
         if config is None:
             return "group" if any(one.kind == "group" for one in self._found) else "damaged"
+        self._nearest = NearestKeys(config)
         for index, override in values:
             self._apply(index, override, config)
         self._look_at_whole(config, values)
@@ -80,7 +91,7 @@ class Run:
         for index in override_indexes(self._words):
             word = self._words[index]
             try:
-                override: Override = parser.parse_override(word)
+                override: Override = simple_override(word) or parser.parse_override(word)
                 override.value()
             except _CAUGHT as error:
                 self._add("grammar", index, word.partition("=")[0], reason=_line(error))
@@ -145,12 +156,12 @@ class Run:
         if override.package is not None or "/" in key:
             self._add("group", index, key, choice=str(override.value()), choices="", reason=_line(error))
         elif override.is_delete():
-            self._add("absent", index, key, nearest=nearest_key(config, key), reason=_line(error))
+            self._add("absent", index, key, nearest=self._nearest.of(key), reason=_line(error))
         elif override.is_add() and not before.rest:
             self._add("exists", index, key)
         elif not override.is_add() and not override.is_force_add() and before.rest:
             kind = "add" if before.annotation is not None or before.free else "unknown"
-            self._add(kind, index, key, parent=before.parent, nearest=nearest_key(config, key))
+            self._add(kind, index, key, parent=before.parent, nearest=self._nearest.of(key))
         else:
             self._add("unfit", index, key, reason=_line(error))
 
@@ -179,6 +190,8 @@ class Run:
 
 
 def _is_group(loader: Loader, override: Override) -> bool:
+    if "." in override.key_or_group:  # no folder of verl's has such a name; asking takes 0.2 ms
+        return False
     return not isinstance(override.value(), dict) and loader.repository.group_exists(override.key_or_group)
 
 
