@@ -18,6 +18,8 @@ REFUSED = frozenset(
     {"grammar", "option", "between", "group", "unknown", "add", "exists", "absent", "unfit", "config_name", "sweep"}
 )
 """Kinds that Hydra itself ends with."""
+MEGATRON_CONFIG = "ppo_megatron_trainer"
+"""0.7.1's way to Megatron, before `model_engine=megatron`."""
 
 
 @dataclass(frozen=True)

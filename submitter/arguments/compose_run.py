@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from submitter.arguments.compose import Problem, override_indexes
+from submitter.arguments.compose import MEGATRON_CONFIG, Problem, override_indexes
 from submitter.arguments.config_classes import Spot, child_of, spot
 from submitter.arguments.hydra_tree import Loader, apply, hydra_1_3
 from submitter.arguments.nearest_key import NearestKeys
@@ -26,8 +26,6 @@ from submitter.job.nearest import nearest
 _SEARCH_PATH = "hydra.searchpath"
 _OWN_SEARCH_PATH = "pkg://verl.trainer.config"
 _ENGINE_GROUP = "model_engine"
-_MEGATRON_CONFIG = "ppo_megatron_trainer"
-"""0.7.1's way to Megatron, before `model_engine=megatron`."""
 _ENVIRONMENT = "Environment variable"
 """OmegaConf's words for `${oc.env:X}` without X."""
 _DAMAGED = (OSError, YAMLError)
@@ -72,7 +70,7 @@ class Run:
         if config is None and self._lost_engine():
             if not self._has_megatron_config():
                 return "engine"
-            self._config = Config(self._config.folder, _MEGATRON_CONFIG)
+            self._config = Config(self._config.folder, MEGATRON_CONFIG)
             config = self._composed(self._loader(overrides), [])
         if config is None:
             return "group" if any(one.kind == "group" for one in self._found) else "damaged"
@@ -132,7 +130,7 @@ class Run:
 
     def _has_megatron_config(self) -> bool:
         lost = next(one for one in self._found if one.kind == "group" and one.key == _ENGINE_GROUP)
-        file = self._tree.folder / self._config.folder / f"{_MEGATRON_CONFIG}.yaml"
+        file = self._tree.folder / self._config.folder / f"{MEGATRON_CONFIG}.yaml"
         return lost.values["choice"] == "megatron" and file.is_file()
 
     def _apply(self, index: int, override: Override, config: Any) -> None:

@@ -126,22 +126,32 @@ TEXTS: dict[str, tuple[str, str]] = {
         "verl {release} has no key {value} as this job is composed: {when}",
         "按本作业的组合方式，verl {release} 没有 {value} 这个键：{when}",
     ),
-    "NR106.fix": (
-        "Drop it, or choose the stack or engine that has it",
-        "请去掉它，或选择具有它的版本集或引擎",
+    "NR106.fix": ("{hint}", "{hint}"),
+    "NR106.drop": (
+        "Drop it, or choose the stack that has it",
+        "请去掉它，或选择具有它的版本集",
     ),
-    "NR106.gone": (
-        "gone since {since} (last in {last}); drop it",
-        "自 {since} 起已删除（最后存在于 {last}）；请去掉",
+    "NR106.choose": (
+        "Drop it, or choose the stack, engine or trainer that has it",
+        "请去掉它，或选择具有它的版本集、引擎或训练器",
     ),
+    "NR106.gone": ("gone since {since} (last in {last})", "自 {since} 起已删除（最后存在于 {last}）"),
     "NR106.new": ("new in {since}", "{since} 才新增"),
     "NR106.engine": (
         "it exists with {way}",
         "它只在使用 {way} 时存在",
     ),
-    "NR106.section": (
+    "NR106.engine.section": (
         "it exists with {way}; the job sets {count} keys of it, from here on",
         "它只在使用 {way} 时存在；从此行起，作业设置了其中 {count} 个键",
+    ),
+    "NR106.trainer": (
+        "it belongs to the PPO trainer (verl.trainer.main_ppo)",
+        "它属于 PPO 训练器（verl.trainer.main_ppo）",
+    ),
+    "NR106.trainer.section": (
+        "it belongs to the PPO trainer (verl.trainer.main_ppo); the job sets {count} such keys, from here on",
+        "它属于 PPO 训练器（verl.trainer.main_ppo）；从此行起，作业设置了 {count} 个这样的键",
     ),
     "NR106.about": (
         "A key of another verl version, or of another engine. Scripts that were copied between versions carry keys "

@@ -13,6 +13,7 @@ from submitter.checks import choices, composition
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.examine import examine
 from submitter.checks.finding import Finding
+from submitter.checks.parallel import training
 from submitter.checks.settings import Settings
 from submitter.job.load import load_job
 from submitter.job.model import Job, Trainer
@@ -277,3 +278,45 @@ def test_every_kind_of_problem_has_a_rule() -> None:
         assert isinstance(said[0], Finding)
         assert said[0].place.line == 1
         assert said[0].message() and said[0].fix("zh")
+
+
+def test_a_section_set_to_a_number_is_one_finding(trees: Path) -> None:
+    keys = ("optim.lr=1e-6", "ppo_mini_batch_size=64", "fsdp_config.param_offload=True")
+    found = findings(made_of(f"{ACTOR}=3", *(f"{ACTOR}.{key}" for key in keys), "trainer.nope=1"), trees)
+    assert [(one.id, one.place.line) for one in found] == [("NR104", 2), ("NR101", 6)]
+
+
+def test_keys_of_ppo_in_a_job_of_another_trainer_are_one_finding_a_section(trees: Path) -> None:
+    keys = ("algorithm.adv_estimator=grpo", "algorithm.gamma=1", f"{ACTOR}.optim.lr=1e-6", f"{ROLLOUT}.n=5")
+    made = made_of(*keys, "data.max_prompt_length=5", trainer=Trainer("verl.trainer.sft_trainer", "torchrun"))
+    everything = [one for one in examine(made, trees=trees).findings if one.severity == "error"]
+    told = [(one.id, one.value, one.place.line) for one in everything]
+    assert told == [
+        ("NR106", "actor_rollout_ref", 1),
+        ("NR106", "algorithm", 2),
+        ("NR106", "data.max_prompt_length", 6),
+    ]
+    assert "3 such keys" in everything[0].message()
+    assert all("verl.trainer.main_ppo" in one.message() for one in everything)
+
+
+def test_a_second_key_that_hydra_refuses_is_not_told_as_set_twice_as_well(trees: Path) -> None:
+    made = job(groups={"x": {"+trainer.nnodes": number("4")}, "y": {"trainer.nnodes": number("4")}}, stack="cann-9.0.0")
+    assert [one.id for one in findings(made, trees) if one.place.line is not None] == ["NR102"]
+
+
+def test_an_engine_that_the_release_lacks_has_no_layout_of_another_one(trees: Path) -> None:
+    """0.7.1 has Megatron by another config, whose layout counts; of `nope` there is none at all."""
+    megatron = made_of("model_engine=megatron", f"{ACTOR}.megatron.tensor_model_parallel_size=2", stack="cann-8.5.0")
+    layout = training(Settings(megatron, "0.7.1"))
+    assert layout is not None and (layout.strategy, layout.tensor) == ("megatron", 2)
+    unknown = made_of("model_engine=nope", "data.train_batch_size=7", stack="cann-8.5.0")
+    assert training(Settings(unknown, "0.7.1")) is None
+    assert [one.id for one in findings(unknown, trees)] == ["NR108"]
+    assert findings_of(unknown, "NR206") == []
+    assert findings_of(made_of("data.train_batch_size=7", stack="cann-8.5.0"), "NR206") != []
+
+
+def test_a_key_that_is_gone_is_told_to_be_dropped_once(trees: Path) -> None:
+    [one] = findings(made_of("trainer.use_legacy_worker_impl=x"), trees)
+    assert (one.message() + one.fix()).lower().count("drop it") == 1
