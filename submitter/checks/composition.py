@@ -55,8 +55,13 @@ def plus_missing(case: Case) -> Iterator[Finding]:
     for problem, place in _problems(case, "add"):
         if problem.key.lstrip("+").startswith(f"{FILTER}.") and filters_nothing(case):
             continue  # NR332 says so: with a plus nothing would read it
-        yield Finding("NR103", _certain(case), place, problem.key, values=dict(problem.values))
+        hint = "NR103.drop" if problem.key.endswith(_READ_BY_NOBODY) else "NR103.plus"
+        values: dict[str, object] = {"hint": Phrase(hint, {"value": problem.key})}
+        yield Finding("NR103", _certain(case), place, problem.key, values=values)
 
+
+_READ_BY_NOBODY = tuple(f".{section}.grad_offload" for section in ("fsdp_config", "fsdp", "veomni", "torchtitan"))
+"""verl/workers/config/engine.py: a field of every engine's class, but only the Megatron engine reads it."""
 
 _TYPE_SEVERITY: dict[str, Severity] = {"fails": "error", "fraction": "error", "truthy": "warning", "odd": "warning"}
 _TYPE_HOW = {
@@ -99,7 +104,7 @@ class _Elsewhere:
     phrase: Phrase
 
 
-_ONE_CAUSE = {"NR106.engine": 3, "NR106.trainer": 1}
+_ONE_CAUSE = {"NR106.engine": (3, "NR106.engine.section"), "NR106.trainer": (1, "NR106.trainer.section")}
 """Many keys of one section that another engine, or another trainer, has: so many are told one by one."""
 
 
@@ -283,10 +288,11 @@ def _section(problem: Problem) -> str:
 def _folded(section: str, found: list[_Elsewhere]) -> list[_Elsewhere]:
     """Many keys of one section have one cause: they are told at the first of them."""
     first = found[0]
-    if len(found) <= _ONE_CAUSE.get(first.phrase.id, 1):
+    most, folded = _ONE_CAUSE.get(first.phrase.id, (len(found), ""))
+    if len(found) <= most:
         return found
     values = {**first.phrase.values, "count": len(found)}
-    return [_Elsewhere(first.place, section, Phrase(f"{first.phrase.id}.section", values))]
+    return [_Elsewhere(first.place, section, Phrase(folded, values))]
 
 
 def _drop_or_choose(phrase: Phrase) -> Phrase:

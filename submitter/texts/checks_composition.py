@@ -79,7 +79,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{value} is not in verl\'s YAML and cannot be set without +: Hydra ends the trainer with "Could not override"',
         '{value} 不在 verl 的 YAML 中，不写 + 无法设置：Hydra 会以 "Could not override" 结束训练器',
     ),
-    "NR103.fix": ("Write +{value}", "请写 +{value}"),
+    "NR103.fix": ("{hint}", "{hint}"),
+    "NR103.plus": ("Write +{value}", "请写 +{value}"),
+    "NR103.drop": (
+        "Drop it: only the Megatron engine reads it, and with + it would do nothing",
+        "请去掉它：只有 Megatron 引擎会读取它，加上 + 也不会有任何作用",
+    ),
     "NR103.about": (
         "A key that verl reads but its YAML does not list. It is a field of one of verl's config classes, or belongs "
         "to a dict that takes any key (engine_kwargs, override_transformer_config). Hydra wants + or ++ in "
@@ -114,6 +119,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Write one of these (the nearest is {nearest}); a name that your own code registers needs that code on every "
         "node",
         "请写其中之一（最接近的是 {nearest}）；由自己的代码注册的名称，需要该代码在每个节点上可用",
+    ),
+    "NR105.fix.far": (
+        "Write one of these; a name that your own code registers needs that code on every node",
+        "请写其中之一；由自己的代码注册的名称，需要该代码在每个节点上可用",
     ),
     "NR105.about": (
         "A name that is not in the list of its key. verl looks these names up in registries, enums and assertions of "
@@ -221,6 +230,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "started (nearest: {nearest})",
         "{value}：verl 的 {target} 没有字段 {field}；actor 启动之后 verl 会以 TypeError 拒绝它（最接近的是 {nearest}）",
     ),
+    "NR110.far": (
+        "{value}: verl's {target} has no field {field}; verl would refuse it with a TypeError once the actors have "
+        "started",
+        "{value}：verl 的 {target} 没有字段 {field}；actor 启动之后 verl 会以 TypeError 拒绝它",
+    ),
     "NR110.fix": (
         "Drop it, or write the field that was meant; what belongs to an engine goes into its own dict, e.g. "
         "engine_kwargs or override_transformer_config",
@@ -239,6 +253,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "~{value} 要删除的键不存在，或值不相同：{reason}",
     ),
     "NR111.fix": ("Drop it (nearest key: {nearest})", "请去掉它（最接近的键：{nearest}）"),
+    "NR111.fix.far": ("Drop it", "请去掉它"),
     "NR111.about": (
         "A deletion of nothing. Hydra ends the trainer when ~key finds no such key, or one with another value than "
         "~key=value names.",

@@ -46,7 +46,7 @@ def made_of(*arguments: str, stack: str = "cann-9.0.0", **settings: Any) -> Job:
 @pytest.mark.parametrize(
     ("stack", "argument", "found", "severity", "said"),
     [
-        pytest.param("cann-9.0.0", f"{ACTOR}.fsdp_config.grad_offload=False", "NR103", "error", "Write +", id="F001"),
+        pytest.param("cann-9.0.0", f"{ACTOR}.fsdp_config.grad_offload=False", "NR103", "error", "Drop it", id="F001"),
         pytest.param(
             "cann-9.1.0,verl=0.9.1",
             f"{ACTOR}.fsdp_config.grad_offload=False",
