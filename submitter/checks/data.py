@@ -109,12 +109,13 @@ def reward_columns(case: Case) -> list[Finding]:
 
 def data_relative(case: Case) -> list[Finding]:
     """Source: the trainer opens it below Ray's folder for the job, which holds the working_dir alone."""
-    said = []
+    said, folder = [], case.job.runtime_env.working_dir
+    where = Phrase("NR349.folder", {"folder": folder}) if folder else Phrase("NR349.none")
     for one in case.data:
         if not _relative(one) or one.state not in ("lost", "absent"):
             continue
         severity: Severity = "error" if case.working_dir else "warning"
-        said.append(_finding(case, "NR349", severity, one, limit=case.job.runtime_env.working_dir or "-"))
+        said.append(_finding(case, "NR349", severity, one, limit=folder, where=where))
     return said
 
 
@@ -239,7 +240,7 @@ def _relative(one: DataFile) -> bool:
 
 
 def _names(one: DataFile) -> str:
-    return ", ".join(sorted(one.columns)) or "-"
+    return ", ".join(sorted(one.columns))
 
 
 def _raw(one: DataFile) -> Phrase | str:

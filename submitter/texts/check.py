@@ -110,9 +110,17 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no check or flag {name}; the nearest is {nearest} (`npurun explain` lists all)",
         "没有名为 {name} 的检查项或环境变量；最接近的是 {nearest}（`npurun explain` 可列出全部）",
     ),
+    "explain.unknown.far": (
+        "there is no check or flag {name} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项或环境变量（`npurun explain` 可列出全部）",
+    ),
     "force.unknown": (
         "there is no check {name}; the nearest is {nearest} (`npurun explain` lists all)",
         "没有检查项 {name}；最接近的是 {nearest}（`npurun explain` 可列出全部）",
+    ),
+    "force.unknown.far": (
+        "there is no check {name} (`npurun explain` lists all)",
+        "没有检查项 {name}（`npurun explain` 可列出全部）",
     ),
     "force.never": (
         "{name} cannot be overridden: the submission itself would break, or give a secret away",

@@ -104,6 +104,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{limit} defines no {value}; the nearest name in it: {nearest}",
         "{limit} 中没有定义 {value}；其中最接近的名字：{nearest}",
     ),
+    "NR327.far": (
+        "{limit} defines no {value}",
+        "{limit} 中没有定义 {value}",
+    ),
     "NR327.fix": (
         "Set the custom_reward_function name to a function of the file, or define it (verl's default: compute_score)",
         "请把 custom_reward_function 的 name 设为该文件中的函数，或定义它（verl 默认为 compute_score）",
@@ -138,6 +142,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR329": (
         "there is no reward manager {value}; verl has {limit}, the nearest is {nearest}",
         "没有名为 {value} 的奖励管理器；verl 有 {limit}，最接近的是 {nearest}",
+    ),
+    "NR329.far": (
+        "there is no reward manager {value}; verl has {limit}",
+        "没有名为 {value} 的奖励管理器；verl 有 {limit}",
     ),
     "NR329.fix": ("Use one of {limit}", "请使用其中之一：{limit}"),
     "NR329.about": (

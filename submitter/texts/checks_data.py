@@ -143,10 +143,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "或使用自定义奖励管理器时不需要这些列。",
     ),
     "NR349": (
-        "{key}: {value} is relative, and the job's working_dir ({limit}) does not hold it; the trainer starts in a "
-        "folder that Ray makes on one of the nodes",
-        "{key}：{value} 是相对路径，而作业的 working_dir（{limit}）中没有它；训练器在某个节点上由 Ray 创建的目录中启动",
+        "{key}: {value} is relative, and {where}; the trainer starts in a folder that Ray makes on one of the nodes",
+        "{key}：{value} 是相对路径，而{where}；训练器在某个节点上由 Ray 创建的目录中启动",
     ),
+    "NR349.folder": (
+        "the job's working_dir ({folder}) does not hold it",
+        "作业的 working_dir（{folder}）中没有它",
+    ),
+    "NR349.none": ("the job has no working_dir", "作业没有 working_dir"),
     "NR349.fix": (
         "Give the absolute path on storage that all nodes share",
         "请填写所有节点共享的存储上的绝对路径",

@@ -5,6 +5,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no stack {name}; the nearest is {nearest} (known: {known})",
         "没有名为 {name} 的版本集（stack）；最接近的是 {nearest}（已知：{known}）",
     ),
+    "stack.unknown.far": (
+        "there is no stack {name} (known: {known})",
+        "没有名为 {name} 的版本集（stack）（已知：{known}）",
+    ),
     "stack.form": (
         "{part} changes no version of the stack: write COMPONENT=VERSION behind the stack's name, "
         "as in cann-9.1.0,verl=0.9.1",
@@ -13,6 +17,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "stack.component": (
         "a stack has no version of {name}; the nearest is {nearest} (known: {known})",
         "版本集（stack）中没有 {name}；最接近的是 {nearest}（已知：{known}）",
+    ),
+    "stack.component.far": (
+        "a stack has no version of {name} (known: {known})",
+        "版本集（stack）中没有 {name}（已知：{known}）",
     ),
     "stack.version": (
         "'{version}' is no version of {component}: numbers with dots, such as 0.9.1",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from submitter.texts import TABLE, text
+from submitter.texts import FAR, TABLE, text
 
 ROOT = Path(__file__).parents[2]
 CODE = [
@@ -95,13 +95,25 @@ def test_every_text_that_is_told_exists_and_gets_its_values() -> None:
 
 def test_every_text_is_used() -> None:
     words, patterns = _words(), _patterns()
+    told = {text_id.removesuffix(FAR) for text_id in TABLE}
     unused = [
         text_id
-        for text_id in TABLE
+        for text_id in sorted(told)
         if text_id not in words
         and not any((match := one.fullmatch(text_id)) and words.issuperset(match.groups()) for one in patterns)
     ]
     assert unused == []
+
+
+OWN_WAY = {"NR101.write", "NR457", "NR457.fix", "job.undefined", "job.set_undeclared", "cli.usage.option_nearest"}
+"""Said only where there is a nearest name."""
+
+
+def test_no_sentence_names_nothing_as_the_nearest() -> None:
+    wanted = {text_id for text_id, (english, _) in TABLE.items() if "{nearest}" in english} - OWN_WAY
+    assert {text_id for text_id in wanted if text_id + FAR not in TABLE} == set()
+    assert text("stack.unknown", name="x", nearest="-", known="a, b") == "there is no stack x (known: a, b)"
+    assert "nearest" in text("stack.unknown", name="x", nearest="a", known="a, b")
 
 
 def test_values_cannot_break_the_line_or_move_the_cursor() -> None:
