@@ -25,7 +25,7 @@ MEGATRON_CONFIG = "ppo_megatron_trainer"
 @dataclass(frozen=True)
 class Problem:
     kind: str
-    """One of `REFUSED`, or `refused_field`, `type`, `missing`, `interpolation`, `escaped`."""
+    """One of `REFUSED`, or `new`, `refused_field`, `type`, `missing`, `interpolation`, `escaped`."""
     index: int | None
     """Of the argument; None: of none alone."""
     key: str

@@ -28,6 +28,8 @@ _OWN_SEARCH_PATH = "pkg://verl.trainer.config"
 _ENGINE_GROUP = "model_engine"
 _ENVIRONMENT = "Environment variable"
 """OmegaConf's words for `${oc.env:X}` without X."""
+_MOVED = {"ray_init": "ray_kwargs.ray_init"}
+"""Sections of the oldest releases, before those whose keys are known here."""
 _DAMAGED = (OSError, YAMLError)
 _CAUGHT = (
     HydraException,
@@ -146,6 +148,8 @@ class Run:
             self._add_field(index, key, before)
         elif unfit is not None:
             self._add("type", index, key, **unfit)
+        elif before.rest and before.fields is None and not before.free:
+            self._add_new(index, key, before)
         if override.value() is not None and r"\${" in (override.input_line or ""):
             self._add("escaped", index, key, text=str(override.value()))
 
@@ -171,6 +175,13 @@ class Run:
         self._refused_below.append(name)
         near = nearest(before.rest[0], [field for field in before.fields or {} if not field.startswith("_")])
         self._add("refused_field", index, key, field=before.rest[0], target=target, nearest=near)
+
+    def _add_new(self, index: int, key: str, before: Spot) -> None:
+        """A key of a section without a class takes any name, so that a mistyped one does nothing at all."""
+        moved = _MOVED.get(before.rest[0]) if not before.parent else None
+        meant = moved or self._nearest.misspelt(before.parent, before.rest[0])
+        if meant is not None:
+            self._add("new", index, key, nearest=".".join((meant, *before.rest[1:])))
 
     def _look_at_whole(self, config: Any, values: Sequence[Indexed]) -> None:
         given = {one.key_or_group: index for index, one in values}

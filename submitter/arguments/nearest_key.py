@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from submitter.arguments.config_classes import child_of
+from submitter.arguments.misspelt import misspelt
 from submitter.job.nearest import NONE, nearest
 
 _HIDDEN = "_target_"
@@ -14,12 +15,17 @@ MOST_COMPARED = 50
 
 
 class NearestKeys:
-    """Of one composed config, as it is at the first question: keys that a job adds later are nobody's remedy."""
+    """Of one composed config, as it is before the job's values: keys that a job adds are nobody's remedy."""
 
     def __init__(self, config: Any) -> None:
         self._config = config
-        self._by_last_name: dict[str, list[str]] | None = None
+        self._by_last_name: dict[str, list[str]] = {}
+        self._children: dict[str, list[str]] = {}
         self._compared = 0
+        for key in _keys(config, ""):
+            parent, _, name = key.rpartition(".")
+            self._by_last_name.setdefault(name, []).append(key)
+            self._children.setdefault(parent, []).append(name)
 
     def of(self, key: str) -> str:
         """Dotted, or `NONE`. Each part is looked for among its siblings; else the same last name somewhere else."""
@@ -30,18 +36,19 @@ class NearestKeys:
             return same
         return beside or NONE
 
+    def misspelt(self, parent: str, name: str) -> str | None:
+        """The key at `parent` that the new `name` was most likely meant to be; None: it is one of its own."""
+        self._compared += 1
+        if self._compared > MOST_COMPARED:
+            return None
+        meant = misspelt(name, self._children.get(parent, ()))
+        return meant if meant is None or not parent else f"{parent}.{meant}"
+
     def _same_name(self, key: str) -> str | None:
         """The key of that last name which shares most of the way."""
         parts = key.split(".")
-        found = self._named().get(parts[-1], [])
+        found = self._by_last_name.get(parts[-1], [])
         return max(found, key=lambda other: _shared(parts, other.split(".")), default=None)
-
-    def _named(self) -> dict[str, list[str]]:
-        if self._by_last_name is None:
-            self._by_last_name = {}
-            for key in _keys(self._config, ""):
-                self._by_last_name.setdefault(key.rpartition(".")[2], []).append(key)
-        return self._by_last_name
 
 
 def _beside(node: Any, parts: list[str]) -> str | None:

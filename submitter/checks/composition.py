@@ -180,6 +180,13 @@ def set_twice(case: Case) -> Iterator[Finding]:
         yield Finding("NR107", "hint" if same else "warning", argument.place, argument.text, values=values)
 
 
+def added_beside(case: Case) -> Iterator[Finding]:
+    """Source: the keys of the section in verl/trainer/config/**: Hydra adds any other, and nothing reads it."""
+    for problem, place in _problems(case, "new"):
+        if not _came_after_stand_in(case, problem.key) and _elsewhere(case, problem.key) is None:
+            yield Finding("NR115", "warning", place, problem.key, values={**problem.values, **_release(case)})
+
+
 RULES = (
     Rule("NR101", ("error", "warning"), unknown),
     Rule("NR102", ("error", "warning"), exists),
@@ -194,6 +201,7 @@ RULES = (
     Rule("NR112", ("error",), missing),
     Rule("NR113", ("error",), leads_nowhere),
     Rule("NR114", ("warning",), escaped),
+    Rule("NR115", ("warning",), added_beside),
 )
 
 

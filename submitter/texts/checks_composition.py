@@ -298,4 +298,53 @@ TEXTS: dict[str, tuple[str, str]] = {
         "that the next reader takes the text for a reference; no spelling prevents both.",
         "希望保留 ${{…}} 的文本。verl 会就地解析配置并去掉转义，后面的读取者会把该文本当作引用；没有写法能避免。",
     ),
+    "NR115": (
+        "{value} is added beside {nearest}: verl {release} has no such key, Hydra adds it without a word, and nothing "
+        "reads it",
+        "{value} 与已有的 {nearest} 并列添加：verl {release} 没有这个键，Hydra 不作提示就会添加，但没有代码读取它",
+    ),
+    "NR115.fix": ("If {nearest} is meant, write that", "如果想写的是 {nearest}，请改为它"),
+    "NR115.about": (
+        "A key added with + whose name is nearly that of an existing one. Where verl makes no object of a section, any "
+        "name is taken, so that a mistyped one leaves the default in force. No problem for keys that your own code "
+        "reads.",
+        "用 + 添加、且与已有键名几乎相同的键。verl 不为该部分构造对象时，任何名称都会被接受，"
+        "因此写错的键不会生效，仍使用默认值。自己的代码会读取的键不受影响。",
+    ),
+    "NR116": (
+        "vLLM {version} has no {value} ({section}): {why}",
+        "vLLM {version} 没有 {value}（{section}）：{why}",
+    ),
+    "NR116.nowhere": (
+        "no version that was looked at has it, and vLLM ends at an argument that it does not know",
+        "查看过的版本都没有它；遇到不认识的参数时 vLLM 会结束",
+    ),
+    "NR116.elsewhere": (
+        "known to have it: {versions}; vLLM ends at an argument that it does not know",
+        "已知具有它的版本：{versions}；遇到不认识的参数时 vLLM 会结束",
+    ),
+    "NR116.fix": ("{hint}", "{hint}"),
+    "NR116.write": ("Write {nearest}, or drop it", "请写 {nearest}，或去掉它"),
+    "NR116.drop": ("Drop it, or choose the stack whose vLLM has it", "请去掉它，或选择 vLLM 具有它的版本集"),
+    "NR116.about": (
+        "A name below rollout.engine_kwargs.vllm that is no option of vLLM's server, or one below its "
+        "compilation_config that is no field of it. verl hands both on as they are, and vLLM's parser stops at "
+        "the first that it does not know. A name like none, which a patched vLLM may have, is a warning.",
+        "rollout.engine_kwargs.vllm 之下不是 vLLM 服务选项的名称，或 compilation_config 之下不是其字段的名称。"
+        "verl 原样传递，vLLM 的解析器遇到第一个不认识的就会停止。"
+        "与任何名称都不相近的（修改过的 vLLM 可能具有）只给出警告。",
+    ),
+    "NR117": (
+        "{value} is known to no version of Megatron or MindSpeed that was looked at; nearly the same: {nearest}",
+        "查看过的 Megatron 与 MindSpeed 版本都没有 {value}；几乎相同的是 {nearest}",
+    ),
+    "NR117.fix": ("If {nearest} is meant, write that", "如果想写的是 {nearest}，请改为它"),
+    "NR117.about": (
+        "A mistyped name below override_transformer_config or override_optimizer_config. verl hands these on "
+        "unread: the wrong name is refused by Megatron's config class or does nothing, while the right one keeps its "
+        "default. Names that are like none are not told; they may be your own fork's.",
+        "override_transformer_config 或 override_optimizer_config 之下写错的名称。verl 不作检查就传递："
+        "错误的名称会被 Megatron 的配置类拒绝，或不起作用，而正确的选项仍保持默认值。"
+        "与任何名称都不相近的不提示，它们可能来自自己的分支。",
+    ),
 }

@@ -23,6 +23,7 @@ from tests.support.job_files import HOME
 
 ACTOR = "actor_rollout_ref.actor"
 ROLLOUT = "actor_rollout_ref.rollout"
+TRANSFORMER = f"{ACTOR}.megatron.override_transformer_config"
 MINE = tuple(f"NR{number}" for number in range(101, 120))
 
 
@@ -83,6 +84,15 @@ def made_of(*arguments: str, stack: str = "cann-9.0.0", **settings: Any) -> Job:
         pytest.param("cann-9.0.0", "~trainer.nothing", "NR111", "error", "does not exist", id="absent"),
         pytest.param("cann-9.0.0", "data.train_files=???", "NR112", "error", "Set data.train_files", id="missing"),
         pytest.param("cann-9.0.0", "data.val_files=${data.no}", "NR113", "error", "data.no", id="nowhere"),
+        pytest.param("cann-9.0.0", "data.val_batch_size=abc", "NR104", "error", "int", id="type-of-null"),
+        pytest.param(
+            "cann-9.0.0", "+data.filter_overlong_prompt=True", "NR115", "warning", "filter_overlong_prompts", id="near"
+        ),
+        pytest.param("cann-9.0.0", "++trainer.total_epoch=3", "NR115", "warning", "trainer.total_epochs", id="near-2"),
+        pytest.param("cann-9.0.0", "+algoritm.gamma=1", "NR115", "warning", "algorithm.gamma", id="near-section"),
+        pytest.param(
+            "cann-9.0.0", "+ray_init.num_cpus=8", "NR115", "warning", "ray_kwargs.ray_init.num_cpus", id="dead-root"
+        ),
         pytest.param("cann-9.0.0", r"data.val_files='\${x}'", "NR114", "warning", "$text", id="escaped"),
     ],
 )
@@ -215,6 +225,32 @@ def test_set_twice(first: dict[str, Any], second: dict[str, Any], extra: list[st
         ("0.8.0", {f"{ACTOR}.router_replay.mode": "R4"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear", "model_engine": "megatron"}, None),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bf16", f"{ROLLOUT}.name": "vllm"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bfloat16", f"{ROLLOUT}.name": "vllm"}, None),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bf16", f"{ROLLOUT}.name": "trtllm"}, None),
+        ("0.8.0", {f"{ROLLOUT}.load_format": "safetensor", f"{ROLLOUT}.name": "vllm"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.load_format": "rfork", f"{ROLLOUT}.name": "vllm"}, None),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": "bfloat"}, "error"),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": "bf16"}, None),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": number("16")}, None),
+        ("0.8.0", {f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": "half"}, "error"),
+        ("0.8.0", {f"+{ACTOR}.fsdp_config.mixed_precision": {"reduce_dtype": "fp33"}}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "hccl"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "nccl"}, None),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "delta_sharded"}, "error"),
+        ("0.9.0", {f"{ROLLOUT}.checkpoint_engine.backend": "delta_sharded"}, None),
+        (
+            "0.8.0",
+            {f"{ROLLOUT}.checkpoint_engine": {"backend": "mine", "custom_backend_module": "my.module"}},
+            "warning",
+        ),
+        ("0.8.0", {f"{ACTOR}.checkpoint.save_contents": ["model", "optimiser"]}, "warning"),
+        ("0.8.0", {f"{ACTOR}.checkpoint.load_contents": ["models"]}, "warning"),
+        ("0.8.0", {f"{ACTOR}.checkpoint.save_contents": ["model", "optimizer", "extra", "hf_model"]}, None),
+        ("0.8.0", {f"+{TRANSFORMER}.attention_backend": "flsh", "model_engine": "megatron"}, "error"),
+        ("0.8.0", {f"+{TRANSFORMER}.attention_backend": "auto", "model_engine": "megatron"}, None),
+        ("0.8.0", {f"+{TRANSFORMER}.moe_token_dispatcher_type": "all2all", "model_engine": "megatron"}, "error"),
+        ("0.8.0", {f"+{TRANSFORMER}.moe_token_dispatcher_type": "alltoall_seq", "model_engine": "megatron"}, None),
         ("0.8.0", {"algorithm.adv_estimator": None}, None),
         ("0.8.0", {"algorithm.adv_estimator": number("1"), "trainer.logger": None, f"{ACTOR}.strategy": []}, None),
     ],
@@ -267,7 +303,7 @@ def test_an_engine_that_only_a_stand_in_has(trees: Path) -> None:
 
 def test_every_kind_of_problem_has_a_rule() -> None:
     kinds = ["grammar", "sweep", "option", "group", "config_name", "unknown", "add", "exists", "absent", "unfit"]
-    kinds += ["refused_field", "type", "missing", "interpolation", "escaped"]
+    kinds += ["refused_field", "type", "missing", "interpolation", "escaped", "new"]
     values = dict.fromkeys(["nearest", "parent", "reason", "choices", "choice", "field", "target", "text"], "x")
     made = job(groups={"a": {f"{ACTOR}.x": number("1")}})
     for kind in kinds:
