@@ -327,10 +327,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR116.write": ("Write {nearest}, or drop it", "请写 {nearest}，或去掉它"),
     "NR116.drop": ("Drop it, or choose the stack whose vLLM has it", "请去掉它，或选择 vLLM 具有它的版本集"),
     "NR116.about": (
-        "A name below rollout.engine_kwargs.vllm that is no option of vLLM's server, or one below its "
-        "compilation_config that is no field of it. verl hands both on as they are, and vLLM's parser stops at "
+        "A name below engine_kwargs.vllm that vLLM does not know. It is no option of vLLM's server, or below "
+        "compilation_config no field of it. verl hands both on as they are, and vLLM's parser stops at "
         "the first that it does not know. A name like none, which a patched vLLM may have, is a warning.",
-        "rollout.engine_kwargs.vllm 之下不是 vLLM 服务选项的名称，或 compilation_config 之下不是其字段的名称。"
+        "engine_kwargs.vllm 之下 vLLM 不认识的名称。它不是 vLLM 服务的选项，或在 compilation_config 之下不是其字段。"
         "verl 原样传递，vLLM 的解析器遇到第一个不认识的就会停止。"
         "与任何名称都不相近的（修改过的 vLLM 可能具有）只给出警告。",
     ),
