@@ -259,7 +259,7 @@ def _with_graphs(case: Case, rule: str, name: str, value: str) -> list[Finding]:
 
 def _flag(case: Case, name: str) -> Flag | None:
     """Of the job, or of verl's own ray.init."""
-    own = next((flag for flag in case.job.flags if flag.name == name), None)
+    own = case.job.flag(name)
     key = f"ray_kwargs.ray_init.runtime_env.env_vars.{name}"
     value = case.settings.value(key)
     if own is not None or not isinstance(value, (str, int, float)) or isinstance(value, bool):

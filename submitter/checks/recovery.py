@@ -14,7 +14,6 @@ from submitter.checks.roles import needs_critic
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
-from submitter.job.model import Flag
 from submitter.texts import Phrase
 
 SAVE_FREQ = "trainer.save_freq"
@@ -324,18 +323,14 @@ def _logger(case: Case) -> tuple[str | None, Place]:
     names = [settings.text(f"trainer.{name}") for name in ("project_name", "experiment_name")]
     if "file" not in _words(settings, key):
         return None, settings.place(key)
-    path = _flag(case, "VERL_FILE_LOGGER_PATH")
+    path = case.job.flag("VERL_FILE_LOGGER_PATH")
     if path is not None:
         return path.value, path.place
-    root = _flag(case, "VERL_FILE_LOGGER_ROOT")
+    root = case.job.flag("VERL_FILE_LOGGER_ROOT")
     if None in names:
         return None, settings.place(key)
     folder = root.value if root else "."
     return f"{folder.rstrip('/')}/{names[0]}/{names[1]}.jsonl", root.place if root else settings.place(key)
-
-
-def _flag(case: Case, name: str) -> Flag | None:
-    return next((flag for flag in case.job.flags if flag.name == name), None)
 
 
 def _is_v1(case: Case) -> bool:

@@ -55,7 +55,7 @@ def _severity(case: Case) -> Severity:
     """Certain with verl's own code alone."""
     release = version_key(case.verl_release)[:2]
     found = case.working_dir.measure if case.working_dir else None
-    patched = any(flag.name == _PATCHES for flag in case.job.flags) or own_agent_loop(case.settings) is not None
+    patched = case.job.flag(_PATCHES) is not None or own_agent_loop(case.settings) is not None
     brought = any("verl" in one.lower() for one in case.job.runtime_env.pip) or bool(
         found and any(module.partition(".")[0] == "verl" for module in found.modules)
     )

@@ -73,7 +73,7 @@ def manager(case: Case) -> list[Finding]:
     source = settings.text("reward_model.reward_loop_source") or settings.text(f"{MANAGER}.source")
     if not trains(case) or name is None or name in _MANAGERS or source != "register":
         return []
-    own = case.reward is not None or any(flag.name == "VERL_USE_EXTERNAL_MODULES" for flag in case.job.flags)
+    own = case.reward is not None or case.job.flag("VERL_USE_EXTERNAL_MODULES") is not None
     values: dict[str, object] = {"nearest": nearest(name, _MANAGERS)}
     return [Finding("NR329", "warning" if own else "error", settings.place(key), name, ", ".join(_MANAGERS), values)]
 

@@ -92,9 +92,7 @@ class Settings:
 
     def lacks(self, key: str) -> bool:
         """It is there without a value: null, or `???`; False where that cannot be told."""
-        value = self._given[key].value if key in self._given else self._defaults.get(key)
-        value = read(value.text) if isinstance(value, RawText) else value
-        return self.has(key) and (value is None or value == _MISSING)
+        return self.has(key) and self._unresolved(key) in (None, _MISSING)
 
     def has_section(self, prefix: str) -> bool:
         """By verl's own defaults: a job that sets keys of a section does not make it."""
@@ -153,24 +151,23 @@ class Settings:
         return {key: given.place for key, given in self._given.items()}
 
     def _value(self, key: str, depth: int) -> object:
-        value = self._given[key].value if key in self._given else self._defaults.get(key)
-        if isinstance(value, RawText):
-            value = read(value.text)
+        value = self._unresolved(key)
         if value is UNREADABLE or value == _MISSING or depth > _DEEPEST_REFERENCE:
             return None
         if value == {}:
             return _nested(self.below(key))
         return self._resolved(value, key, depth) if _is_reference(value) else value
 
-    def _is_missing(self, key: str) -> bool:
+    def _unresolved(self, key: str) -> object:
+        """The value as it is written, references and `???` too; None where the key does not exist."""
         value = self._given[key].value if key in self._given else self._defaults.get(key)
-        return value == _MISSING or (isinstance(value, RawText) and value.text == _MISSING)
+        return read(value.text) if isinstance(value, RawText) else value
 
     def _resolved(self, value: str, key: str, depth: int) -> object:
         select = _SELECT.fullmatch(value)
         if select:
             wanted = _absolute(select[1].strip(), key)
-            if self.has(wanted) and not self._is_missing(wanted):
+            if self.has(wanted) and self._unresolved(wanted) != _MISSING:
                 return self._value(wanted, depth + 1)
             if group := self.below(wanted):
                 return _nested(group)

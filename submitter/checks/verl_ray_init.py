@@ -18,7 +18,7 @@ from submitter.checks.rule import Rule
 from submitter.checks.secret_like import shown
 from submitter.checks.spelled import Spelled, last_text, spelled
 from submitter.errors import Place
-from submitter.job.model import Flag, Job
+from submitter.job.model import Job
 
 OVERRIDE_FLAG = "RAY_OVERRIDE_JOB_RUNTIME_ENV"
 _RUNTIME_ENV = "ray_kwargs.ray_init.runtime_env"
@@ -128,7 +128,7 @@ def _applies(job: Job, condition: Condition, release: Release | None) -> bool:
     """An unknown verl counts as the newest."""
     if release is not None and release < condition.since:
         return False
-    if condition.kept_by is not None and _flag(job, condition.kept_by) == "1":
+    if condition.kept_by is not None and _is_on(job, condition.kept_by):
         return False
     if condition.argument is None:
         return True
@@ -136,12 +136,12 @@ def _applies(job: Job, condition: Condition, release: Release | None) -> bool:
 
 
 def _overrides(job: Job) -> bool:
-    return _flag(job, OVERRIDE_FLAG) == "1"
+    return _is_on(job, OVERRIDE_FLAG)
 
 
-def _flag(job: Job, name: str) -> str | None:
-    found: list[Flag] = [flag for flag in job.flags if flag.name == name]
-    return found[-1].value if found else None
+def _is_on(job: Job, name: str) -> bool:
+    flag = job.flag(name)
+    return flag is not None and flag.value == "1"
 
 
 def _ray_init(job: Job) -> Iterator[tuple[str, Place]]:

@@ -135,6 +135,10 @@ class Job:
     places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
     """Where each key of the sections stands, dotted (`cluster.nodes`); flags, arguments and the like have their own."""
 
+    def flag(self, name: str) -> Flag | None:
+        """Names are unique: a file that gives one twice is refused."""
+        return next((flag for flag in self.flags if flag.name == name), None)
+
     def place(self, key: str) -> Place:
         """Of `key`; where the file does not have it, of the section that it would be in."""
         near = key

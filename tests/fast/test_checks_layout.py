@@ -12,7 +12,7 @@ from submitter.checks.finding import Finding
 from submitter.checks.layout import RULES
 from submitter.job.model import Job
 from tests.support.builders import job, raw
-from tests.support.checks import findings_of, not_checked
+from tests.support.checks import check_finding, findings_of, not_checked
 
 ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{name}" for name in ("actor", "ref", "rollout"))
 MEGATRON, REF_MEGATRON, OVERRIDE = (
@@ -182,13 +182,7 @@ def test_failing(
     rule: str, changes: Mapping[str, str], base: Mapping[str, str], severity: str, key: str | None, message: str
 ) -> None:
     (finding,) = [one for one in said(made(changes, base)) if one.id == rule]
-    assert finding.severity == severity
-    assert message in finding.message()
-    assert finding.place.line is not None
-    if key:
-        assert finding.place.key == key
-    for language in ("en", "zh"):
-        assert finding.message(language) and finding.fix(language)
+    check_finding(finding, severity, key, message)
 
 
 PASSING = [

@@ -10,7 +10,7 @@ from submitter.checks.finding import Finding
 from submitter.checks.rollout_layout import RULES
 from submitter.job.model import Job, Trainer
 from tests.support.builders import job, raw
-from tests.support.checks import findings_of
+from tests.support.checks import check_finding, findings_of
 
 ROLLOUT, PATH = "actor_rollout_ref.rollout", "actor_rollout_ref.model.path"
 NODES, NPUS, NAME = "trainer.nnodes", "trainer.n_gpus_per_node", f"{ROLLOUT}.name"
@@ -86,13 +86,7 @@ def test_failing(
     rule: str, changes: Mapping[str, str], base: Mapping[str, str], severity: str, key: str | None, message: str
 ) -> None:
     (finding,) = [one for one in said(made(changes, base)) if one.id == rule]
-    assert finding.severity == severity
-    assert message in finding.message()
-    assert finding.place.line is not None
-    if key:
-        assert finding.place.key == key
-    for language in ("en", "zh"):
-        assert finding.message(language) and finding.fix(language)
+    check_finding(finding, severity, key, message)
 
 
 PASSING = [

@@ -34,3 +34,14 @@ def case_of(job: Job) -> Case:
     """Of the job's settings alone."""
     stack = stack_of(job)
     return Case(job, stack, Settings(job, stack.verl_release if stack else None))
+
+
+def check_finding(finding: Finding, severity: str, key: str | None, message: str) -> None:
+    """Its severity, that it stands at a line (and at `key`), and that both languages have its texts."""
+    assert finding.severity == severity
+    assert message in finding.message()
+    assert finding.place.line is not None
+    if key:
+        assert finding.place.key == key
+    for language in ("en", "zh"):
+        assert finding.message(language) and finding.fix(language)
