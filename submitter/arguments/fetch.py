@@ -17,6 +17,7 @@ from zipfile import BadZipFile, ZipFile
 from submitter.arguments import trees as trees_room
 from submitter.arguments.tree_sources import FILE_LIMIT_BYTES
 from submitter.arguments.trees import RELEASE, FolderPackage, Tree, find_tree, install
+from submitter.child import run_child
 from submitter.errors import Place, RunFailedError, UsageError
 from submitter.texts import Tell
 
@@ -190,7 +191,7 @@ def _wheel(release: str, folder: Path) -> Path:
     command += ["--only-binary=:all:", "--disable-pip-version-check", f"--retries={INDEX_RETRIES}"]
     command += [f"--timeout={INDEX_TIMEOUT_S}", "--dest", str(folder), f"{PACKAGE}=={release}"]
     try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=DOWNLOAD_S)
+        done = run_child(command, timeout_s=DOWNLOAD_S)
     except subprocess.TimeoutExpired as error:
         raise IndexFailedError("trees.index_slow", release=release, seconds=DOWNLOAD_S) from error
     found = sorted(folder.glob("*.whl"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,16 +35,16 @@ SHAPE = {
 
 def make(folder: Path, *, python: str = sys.executable) -> None:
     """Write model/, train.parquet and test.parquet into `folder`; raises CalledProcessError or TimeoutExpired."""
+    from submitter.child import run_child  # not above: the child runs this file alone
+
     folder.mkdir(parents=True, exist_ok=True)
     # -I: this file's folder must not be on sys.path, its modules would shadow others.
-    subprocess.run(
+    run_child(
         [python, "-I", __file__, str(folder)],
-        check=True,
-        capture_output=True,
-        timeout=MAKE_WAIT_S,
+        timeout_s=MAKE_WAIT_S,
         env={**os.environ, "TMPDIR": str(folder)},  # torch makes a cache folder there as soon as it is imported
-        start_new_session=True,
-    )
+        own_session=True,
+    ).check_returncode()
 
 
 def _write(folder: Path) -> None:

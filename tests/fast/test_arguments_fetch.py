@@ -58,12 +58,12 @@ def pip(monkeypatch: pytest.MonkeyPatch, answer: Any) -> list[list[str]]:
     commands: list[list[str]] = []
 
     def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
-        assert settings["timeout"] > 0
+        assert settings["timeout_s"] > 0
         commands.append(command)
         code, words = answer(Path(command[command.index("--dest") + 1]))
         return subprocess.CompletedProcess(command, code, b"", words.encode())
 
-    monkeypatch.setattr(room.subprocess, "run", run)
+    monkeypatch.setattr(room, "run_child", run)
     return commands
 
 
