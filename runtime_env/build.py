@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime_env.ids import submission_id
 from submitter.gang.host_facts import NOSET
-from submitter.gang.members import ATTEMPT_VARIABLE
+from submitter.gang.members import ATTEMPT_VARIABLE, RUN_VARIABLE
 from submitter.gang.plan import PACKAGE
 from submitter.gang.secrets import REFERENCES_VARIABLE
 from submitter.job.model import Job
@@ -21,7 +21,7 @@ evidence from every node 3 s, 20 s for the trainer between SIGTERM and SIGKILL, 
 PLUGIN_FLAG = "VERL_USE_EXTERNAL_MODULES"
 PLUGIN_MODULE = f"{PACKAGE}.verl_plugin"
 SECRETS_FLAG = REFERENCES_VARIABLE
-RUN_FLAG = "NPURUN_RUN"
+RUN_FLAG = RUN_VARIABLE
 ATTEMPT_FLAG = ATTEMPT_VARIABLE
 
 

@@ -9,6 +9,9 @@ from typing import Any
 ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
 """Environment variable that every process of an attempt has: its submission id."""
 
+RUN_VARIABLE = "NPURUN_RUN"
+"""The run's name, in every process of all its attempts."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 
@@ -23,6 +26,9 @@ class Member:
     node_id: str
     ip: str
     hostname: str
+    npus: float = 0
+    """Ray's resources of the node, in total."""
+    cpus: float = 0
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import host_facts, processes
+from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
+from .probes.catalogue import PROBES
+from .probes.measure import as_json, measure_all
+from .probes.wish import Wish
 from .share import GangActor
 
 CALLS_AT_ONCE = 4
@@ -33,8 +37,11 @@ def this_driver() -> DriverProcess:
 
 
 class NodeWorker:
-    def __init__(self, attempt: str) -> None:
+    def __init__(self, attempt: str, clock: Callable[[], float] = time.time) -> None:
         self._attempt = attempt
+        self._clock = clock
+        self._meeting: Meeting | None = None
+        self._ended: set[str] = set()
 
     def ping(self) -> None:
         """Answers, and that is all."""
@@ -45,6 +52,25 @@ class NodeWorker:
 
     def facts(self) -> dict[str, Any]:
         return host_facts.read()
+
+    def measure(self, wish: dict[str, Any], name: str) -> dict[str, Any]:
+        """`{"probes": {name: Measured as JSON}, "port": where peers may knock until `part`}`."""
+        wanted = Wish.from_json(wish)
+        self._meeting = Meeting(self._attempt, name, wanted.shared_dirs)
+        return {"probes": as_json(measure_all(PROBES, wanted)), "port": self._meeting.port}
+
+    def clock(self) -> float:
+        """Wall clock, seconds."""
+        return self._clock()
+
+    def meet(self, peers: dict[str, int]) -> dict[str, Any]:
+        """After `measure` of all: which peers (IP -> port) this node reaches, and whose tokens it sees."""
+        return self._meeting.meet(peers) if self._meeting else {"reach": {}, "tokens": {}}
+
+    def part(self) -> None:
+        if self._meeting:
+            self._meeting.close()
+            self._meeting = None
 
     def evidence(self) -> str:
         """One line: the host's load and memory, and the attempt's processes that wait or are stopped."""
@@ -64,6 +90,21 @@ class NodeWorker:
         for process in left:
             processes.end(process)
         return [f"{process.pid} {process.command[:120]}" for process in left]
+
+    def end_earlier(self, run: str, number: int) -> dict[str, list[str]]:
+        """SIGKILL to what attempts of the run before `number` left here: `{"ended": …, "left": …}`, a line each.
+
+        `left` is what this look still found: gone by the next one, unless it waits for a device.
+        """
+        found = processes.of_earlier(run, number)
+        for process in found:
+            processes.end(process)
+        lines = [f"pid {process.pid} {process.state} {process.command[:120]}" for process in found]
+        return {"ended": [line for line in lines if line not in self._ended], "left": self._note(lines)}
+
+    def _note(self, lines: list[str]) -> list[str]:
+        self._ended.update(lines)
+        return lines
 
     def end_everything(self, driver: DriverProcess) -> None:
         """The last act on a node whose raylet is frozen and cannot end its workers: this process goes too."""

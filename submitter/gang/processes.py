@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .members import ATTEMPT_VARIABLE
+from .members import ATTEMPT_VARIABLE, RUN_VARIABLE
 
 PROC = Path("/proc")
 
@@ -29,8 +29,22 @@ class Process:
 def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
     """All of them on this host that this user may see, by pid."""
     wanted = f"{ATTEMPT_VARIABLE}={attempt}".encode()
-    found = (_read(folder, wanted) for folder in proc.iterdir() if folder.name.isdigit())
-    return sorted((process for process in found if process), key=lambda process: process.pid)
+    return _all(lambda environ: wanted in environ, proc)
+
+
+def of_earlier(run: str, number: int, proc: Path = PROC) -> list[Process]:
+    """Processes on this host of the run's attempts before `number`; zombies hold nothing and do not count.
+
+    Both variables have to say so: NPURUN_RUN alone may be a person's shell.
+    """
+    prefix = f"{ATTEMPT_VARIABLE}={run}-a".encode()
+
+    def earlier(environ: Sequence[bytes]) -> bool:
+        numbers = [entry[len(prefix) :] for entry in environ if entry.startswith(prefix)]
+        of_run = f"{RUN_VARIABLE}={run}".encode() in environ
+        return of_run and any(text.isdigit() and int(text) < number for text in numbers)
+
+    return [process for process in _all(earlier, proc) if process.state != "Z"]
 
 
 def lineage(pid: int, proc: Path = PROC) -> list[int]:
@@ -69,6 +83,11 @@ def started(pid: int, proc: Path = PROC) -> str:
     return _stat(proc / str(pid))[2]
 
 
+def _all(wanted: Callable[[Sequence[bytes]], bool], proc: Path) -> list[Process]:
+    found = (_read(folder, wanted) for folder in proc.iterdir() if folder.name.isdigit())
+    return sorted((process for process in found if process), key=lambda process: process.pid)
+
+
 def _own(process: Process, own_job: str) -> bool:
     worker = process.command.startswith("ray::") or "default_worker.py" in process.command
     return worker and process.ray_job == own_job
@@ -87,10 +106,10 @@ def _beside(process: Process, driver_line: Sequence[int], by_pid: Mapping[int, P
     return False
 
 
-def _read(folder: Path, wanted: bytes) -> Process | None:
+def _read(folder: Path, wanted: Callable[[Sequence[bytes]], bool]) -> Process | None:
     try:
         environ = (folder / "environ").read_bytes().split(b"\0")
-        if wanted not in environ:
+        if not wanted(environ):
             return None
         command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:  # it ended, or belongs to another user

@@ -145,7 +145,7 @@ def _gang(plan: Plan, attempt: str, chosen: Sequence[NodeFacts], groups: tuple[A
     say(f"placement: {len(chosen)} nodes x {plan.npus_per_node} NPU reserved: {', '.join(node.ip for node in chosen)}")
     return Gang(
         attempt=attempt,
-        members=tuple(Member(node.node_id, node.ip, node.hostname) for node in chosen),
+        members=tuple(Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus) for node in chosen),
         groups=groups,
         bundles_per_group=len(bundles(plan)),
         supports_label_selector=supports_bundle_labels(),

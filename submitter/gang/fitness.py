@@ -1,0 +1,100 @@
+"""All nodes measured at once and judged together: who is fit for the job, and what is odd about the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .ask import Answer, Bound, Nodes, ask_all
+from .probes.catalogue import JUDGES
+from .probes.measure import Measured, from_json
+from .probes.verdict import Node, Verdict
+from .probes.wish import Wish
+
+MEASURE = Bound(total_s=90.0, grace_s=20.0)
+"""Cold worker processes on a loaded host take a minute; the probes themselves 2 s."""
+CLOCK = Bound(total_s=5.0, grace_s=2.0)
+MEET = Bound(total_s=15.0, grace_s=8.0)
+"""A connection that a firewall swallows is given up after 3 s, in parallel over all peers."""
+
+SILENT = "NR571"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that is to be looked at."""
+
+    ip: str
+    hostname: str
+    npus: float
+    cpus: float
+
+
+@dataclass(frozen=True)
+class Fitness:
+    nodes: tuple[Node, ...]
+    """In the order of the candidates."""
+    verdicts: tuple[Verdict, ...]
+    took_s: float
+
+    @property
+    def unfit(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """IP -> why the node cannot run the job."""
+        errors = [verdict for verdict in self.verdicts if verdict.unfit]
+        return {node.ip: found for node in self.nodes if (found := tuple(v for v in errors if v.node == node.ip))}
+
+
+def look(candidates: Sequence[Candidate], workers: Nodes, wish: Wish, check: Callable[[], None]) -> Fitness:
+    """Bounded whatever the nodes do; `check` may raise to end it (a stop)."""
+    began = time.monotonic()
+    everyone = range(len(candidates))
+    wanted = dataclasses.asdict(wish)
+    named = {index: (wanted, candidates[index].ip) for index in everyone}
+    measured = ask_all(workers, named, "measure", MEASURE, check)
+    answering = [index for index in everyone if measured[index].why is None]
+    clocks = ask_all(workers, dict.fromkeys(answering, ()), "clock", CLOCK, check)
+    peers = {candidates[index].ip: measured[index].value["port"] for index in answering}
+    met = ask_all(workers, dict.fromkeys(answering, (peers,)), "meet", MEET, check)
+    for index in answering:
+        workers.ask(index, "part")
+    nodes = tuple(
+        _node(candidate, measured[index], clocks.get(index), met.get(index))
+        for index, candidate in enumerate(candidates)
+    )
+    return Fitness(nodes, tuple(judge(nodes, wish)), time.monotonic() - began)
+
+
+def judge(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
+    """Pure: silent nodes are named, the others judged."""
+    answering = [node for node in nodes if node.silent is None]
+    silent = [Verdict(SILENT, node.ip, "error", node.silent) for node in nodes if node.silent is not None]
+    return [*silent, *(verdict for rule in JUDGES for verdict in rule.judge(answering, wish))]
+
+
+def _node(candidate: Candidate, measured: Answer, clock: Answer | None, met: Answer | None) -> Node:
+    fields = dataclasses.asdict(candidate)
+    if measured.why is not None:
+        return Node(**fields, measured={}, silent=measured.why)
+    probes = from_json(measured.value["probes"])
+    probes["clock"] = _clock(clock)
+    probes["peers"] = _met(met)
+    return Node(**fields, measured=probes)
+
+
+def _clock(answer: Answer | None) -> Measured:
+    """`offset_s`: the node's clock minus the driver's, known to ± `uncertainty_s`: half the way there and back."""
+    if answer is None or answer.why is not None:
+        return Measured(None, answer.why if answer else "not asked", 0.0)
+    uncertainty = (answer.received - answer.sent) / 2
+    offset = float(answer.value) - (answer.sent + uncertainty)
+    return Measured({"offset_s": round(offset, 3), "uncertainty_s": round(uncertainty, 3)}, None, 2 * uncertainty)
+
+
+def _met(answer: Answer | None) -> Measured:
+    if answer is None or answer.why is not None:
+        return Measured(None, answer.why if answer else "not asked", 0.0)
+    facts: dict[str, Any] = answer.value
+    return Measured(facts, None, round(answer.received - answer.sent, 3))

@@ -1,0 +1,39 @@
+"""What a job wants of its nodes, as data: part of the plan that travels into the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An empty field is not asked for: `npurun doctor` without a job looks at the nodes alone."""
+
+    npus_per_node: int | None = None
+    cpus_per_node: int | None = None
+    """CPUs that the trainer's bundles take on each node."""
+    stack: Mapping[str, str] = field(default_factory=dict)
+    """Component (as in runtime_env/stacks.yaml: `cann`, `torch_npu` …) -> version as published."""
+    model: str | None = None
+    """Folder of the model, absolute."""
+    data_files: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Columns that every data file has to have."""
+    write_dirs: tuple[str, ...] = ()
+    """Folders that the trainer writes to (checkpoints, logs), absolute; made by it when they do not exist."""
+    shared_dirs: tuple[str, ...] = ()
+    """Those of `write_dirs` that have to be one folder on all nodes."""
+    checkpoint_gib: float | None = None
+    """About the size of one checkpoint, all nodes together."""
+    modules: tuple[str, ...] = ()
+    """Python files (absolute) or dotted modules that the trainer imports from the user."""
+    ports: tuple[int, ...] = ()
+    """TCP ports that have to be free on the first node (rendezvous) or on all (HCCL's)."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Wish:
+        lists = ("data_files", "columns", "write_dirs", "shared_dirs", "modules", "ports")
+        return cls(**{**raw, **{name: tuple(raw[name]) for name in lists}})
