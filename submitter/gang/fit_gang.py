@@ -53,9 +53,11 @@ def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None],
 def look_around(plan: Plan, attempt: str, stop: Stop) -> list[Any]:
     """Looks at every node that is alive, whoever uses it, and holds nothing. Returns the actors to end."""
     alive = [node for node in read_nodes() if node.alive]
-    members = [Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus) for node in alive]
-    workers = [start_node_worker(member, attempt) for member in members]
-    tell_fitness(attempt, look(_candidates(members), RayNodes(workers), plan.wish, stop.check))
+    workers = [start_node_worker(Member(node.node_id, node.ip, node.hostname), attempt) for node in alive]
+    candidates = [
+        Candidate(node.ip, node.hostname, node.npus, node.cpus, busy=node.npus_free < node.npus) for node in alive
+    ]
+    tell_fitness(attempt, look(candidates, RayNodes(workers), plan.wish, stop.check))
     return workers
 
 

@@ -31,6 +31,8 @@ class Candidate:
     hostname: str
     npus: float
     cpus: float
+    busy: bool = False
+    """As in `Node`."""
 
 
 @dataclass(frozen=True)

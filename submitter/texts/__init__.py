@@ -36,6 +36,7 @@ _ROOMS = (
     "supervise",
     "gang",
     "rehearsal",
+    "probes_devices",
     "cli",
     "trees",
     "check",

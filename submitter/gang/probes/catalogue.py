@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from . import devices
 from .measure import Probe
 from .verdict import Judge
 
-PROBES: tuple[Probe, ...] = ()
-JUDGES: tuple[Judge, ...] = ()
+PROBES: tuple[Probe, ...] = (*devices.PROBES,)
+JUDGES: tuple[Judge, ...] = (*devices.JUDGES,)

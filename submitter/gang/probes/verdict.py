@@ -10,6 +10,8 @@ from typing import Any, Literal
 from .measure import Measured
 from .wish import Wish
 
+Severity = Literal["error", "warning", "hint"]
+
 
 @dataclass(frozen=True)
 class Node:
@@ -24,6 +26,8 @@ class Node:
     """By probe; empty when the node did not answer in time."""
     silent: str | None = None
     """Why there is no answer at all."""
+    busy: bool = False
+    """Another job holds NPUs of it through Ray; never of a node that the gang holds."""
 
     def facts(self, probe: str) -> Mapping[str, Any]:
         """Empty when it was not measured."""
@@ -39,7 +43,7 @@ class Verdict:
     """`NR5xx`."""
     node: str
     """Its IP; of a pair, the one that could not reach the other."""
-    severity: Literal["error", "warning", "hint"]
+    severity: Severity
     value: str | None = None
     limit: str | None = None
     values: Mapping[str, object] = field(default_factory=dict)
