@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import devices
+from . import devices, host
 from .measure import Probe
 from .verdict import Judge
 
-PROBES: tuple[Probe, ...] = (*devices.PROBES,)
-JUDGES: tuple[Judge, ...] = (*devices.JUDGES,)
+PROBES: tuple[Probe, ...] = (*devices.PROBES, *host.PROBES)
+JUDGES: tuple[Judge, ...] = (*devices.JUDGES, *host.JUDGES)

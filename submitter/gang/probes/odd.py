@@ -1,0 +1,28 @@
+"""The odd ones out among values that should be equal on all nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+def odd_ones(values: Mapping[str, T | None]) -> list[tuple[str, T, T]]:
+    """(node, its value, the usual one) of each node that is not as most are.
+
+    None is not known and never odd. Without a strict majority every node but those of the first value by order is
+    named: which of two halves is wrong cannot be told, only that they differ.
+    """
+    known = {node: value for node, value in values.items() if value is not None}
+    if not known:
+        return []
+    usual, _ = Counter(known.values()).most_common(1)[0]
+    return [(node, value, usual) for node, value in known.items() if value != usual]
+
+
+def has_majority(values: Mapping[str, T | None]) -> bool:
+    """More than half of the known values are equal: then the others are the odd ones."""
+    known = [value for value in values.values() if value is not None]
+    return bool(known) and 2 * Counter(known).most_common(1)[0][1] > len(known)
