@@ -98,7 +98,7 @@ def _sum(rng: random.Random, split: str, index: int) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]], path: Path) -> None:
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
     from pyarrow import parquet
 
     parquet.write_table(pyarrow.Table.from_pylist(rows), path)

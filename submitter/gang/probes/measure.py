@@ -15,7 +15,7 @@ Facts = dict[str, Any]
 
 
 class NotMeasuredError(Exception):
-    """The probe cannot look here: no such tool, no such file, nothing asked for. Its text says why."""
+    """The probe cannot look here: no such tool, no such file. Its text says why."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Probe:
     measure: Callable[[Wish], Facts]
     """Raises NotMeasuredError. May read the host in any way that ends; what does not end is left behind."""
     limit_s: float = 2.0
+    asked: Callable[[Wish], object] = lambda _wish: True
+    """False for a wish that names nothing to look at: the probe is left out, which is not "not measured"."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class Measured:
 
 
 def measure_all(probes: Sequence[Probe], wish: Wish) -> dict[str, Measured]:
-    """One entry per probe, after the slowest limit at the latest."""
+    """One entry per probe that is asked for, after the slowest limit at the latest."""
     began = time.monotonic()
-    running = {probe: _start(probe, wish) for probe in probes}
-    return {probe.name: _result(probe, *running[probe], began) for probe in probes}
+    running = {probe: _start(probe, wish) for probe in probes if probe.asked(wish)}
+    return {probe.name: _result(probe, *started, began) for probe, started in running.items()}
 
 
 def as_json(measured: Mapping[str, Measured]) -> dict[str, dict[str, Any]]:

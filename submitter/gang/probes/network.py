@@ -15,8 +15,6 @@ from .odd import odd_ones
 from .verdict import Judge, Node, Verdict
 from .wish import Wish
 
-HCCL_BASE_PORT = 60000
-"""HCCL's default first port of a host; it takes one for each device (HCCL_IF_BASE_PORT)."""
 RTT_WARN_MS = 5.0
 RTT_WARN_TIMES = 10
 """Of the usual round trip between two nodes."""
@@ -46,11 +44,11 @@ def names(_wish: Wish) -> Facts:
 
 def ports(wish: Wish, proc: Path = Path("/proc")) -> Facts:
     """Wanted ports that something listens on, HCCL's own, and the kernel's ephemeral and reserved ranges."""
-    listening = {port: pid for port, pid in _listening(proc)}
+    listening = set(_listening(proc))
     net = proc / "sys/net/ipv4"
     low, high = map(int, (net / "ip_local_port_range").read_text().split())
-    base = _base_port()
-    hccl = range(base, base + (wish.npus_per_node or 0))
+    base = wish.hccl_base_port
+    hccl = range(base, base + (wish.npus_per_node or 0)) if base else range(0)
     wanted = sorted({*wish.ports, *hccl})
     return {
         "taken": [port for port in wanted if port in listening],
@@ -224,21 +222,16 @@ def _number(file: Path) -> int | None:
         return None
 
 
-def _listening(proc: Path) -> Iterable[tuple[int, int]]:
-    """(port, inode) of every TCP socket that listens; state 0A in /proc/net/tcp."""
+def _listening(proc: Path) -> Iterable[int]:
+    """The port of every TCP socket that listens: state 0A in /proc/net/tcp."""
     for name in ("tcp", "tcp6"):
         try:
             lines = (proc / "net" / name).read_text().splitlines()[1:]
         except OSError:
             continue
         for fields in (line.split() for line in lines):
-            if len(fields) > 9 and fields[3] == "0A":
-                yield int(fields[1].rpartition(":")[2], 16), int(fields[9])
-
-
-def _base_port() -> int:
-    text = os.environ.get("HCCL_IF_BASE_PORT", "")
-    return int(text) if text.isdigit() else HCCL_BASE_PORT
+            if len(fields) > 3 and fields[3] == "0A":
+                yield int(fields[1].rpartition(":")[2], 16)
 
 
 def _ranges(text: str) -> list[list[int]]:

@@ -25,12 +25,14 @@ class Wish:
     """Folders that the trainer writes to (checkpoints, logs), absolute; made by it when they do not exist."""
     shared_dirs: tuple[str, ...] = ()
     """Those of `write_dirs` that have to be one folder on all nodes."""
-    checkpoint_gib: float | None = None
-    """About the size of one checkpoint, all nodes together."""
+    checkpoint_ratio: float | None = None
+    """Bytes of one checkpoint for each byte of the model's files; None: none is saved."""
     modules: tuple[str, ...] = ()
     """Python files (absolute) or dotted modules that the trainer imports from the user."""
     ports: tuple[int, ...] = ()
-    """TCP ports that have to be free on the first node (rendezvous) or on all (HCCL's)."""
+    """TCP ports that have to be free on every node (a rendezvous that the job fixes)."""
+    hccl_base_port: int | None = None
+    """HCCL takes one port per device from here on; None: it finds free ones itself."""
     flags: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
