@@ -12,6 +12,9 @@ ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
 RUN_VARIABLE = "NPURUN_RUN"
 """The run's name, in every process of all its attempts."""
 
+QUARANTINE_VARIABLE = "NPURUN_QUARANTINE"
+"""IPs of nodes that this attempt must not use, with commas. Not in the plan: it differs between attempts of one run."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 

@@ -17,6 +17,7 @@ from submitter.gang.record import parse_proof
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
+from submitter.supervise.nodes import keep_proposals
 from submitter.supervise.outcome import end_in, outcome_of
 from submitter.texts import Tell
 
@@ -153,6 +154,7 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
+        keep_proposals(ledger, found.client.address, info.submission_id, outcome.end, info.end_ms)
     return {**row, "reason": outcome.reason, "nodes": nodes}
 
 

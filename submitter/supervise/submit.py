@@ -21,6 +21,7 @@ from submitter.ledger import Ledger
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
+from submitter.supervise.nodes import left_out
 from submitter.supervise.post import check_same_spec, other_spec, post
 from submitter.texts import Tell
 
@@ -63,6 +64,7 @@ def submit(
         ray_version=client.version(),
         head_node_id=client.head().node_id,
         extra_packages=extra_packages,
+        quarantine=left_out(ledger, client.address, _now_ms(clock), tell),
     )
     if run is not None:
         adopted = _adopt(name, body, client, ledger)
@@ -92,6 +94,7 @@ def prepare(
     head_node_id: str,
     ray_version: str,
     extra_packages: Mapping[str, Path] | None = None,
+    quarantine: tuple[str, ...] = (),
 ) -> tuple[list[Package], dict[str, Any]]:
     """What is uploaded (npurun's own package first), and the body that is posted."""
     gang = gang_package(plan(job), extra_packages)
@@ -103,6 +106,7 @@ def prepare(
         working_dir_uri=folder.uri if folder else None,
         head_node_id=head_node_id,
         ray_version=ray_version,
+        quarantine=quarantine,
     )
     return [gang, *([folder] if folder else [])], request(job, facts)
 

@@ -1,6 +1,10 @@
 """Texts of runs and of the ledger: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    "nodes.left_out": (
+        "node {node} is left out: {finding} in {attempt} (npurun nodes release {node} takes it back)",
+        "节点 {node} 已排除：{attempt} 中发现 {finding}（使用 npurun nodes release {node} 可恢复）",
+    ),
     "run.unknown": (
         "there is no run {run}, neither in the ledger here nor on {address}; the nearest name is {nearest}",
         "找不到运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
