@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from submitter.arguments.values import value_text
+from submitter.job.hydra_grammar import OPTIONS
 from submitter.job.model import Argument, Job, Torchrun
 
 
@@ -13,7 +14,9 @@ def arguments(job: Job) -> list[str]:
 
 
 def argument_text(argument: Argument) -> str:
-    """`key=value`; `~key` for a deletion whose value is null."""
+    """`key=value`; `~key` for a deletion whose value is null; an option's text as it is, since no grammar reads it."""
+    if argument.key in OPTIONS:
+        return f"{argument.key}={getattr(argument.value, 'text', argument.value)}"
     if argument.value is None and argument.key.startswith("~"):
         return argument.key
     return f"{argument.key}={value_text(argument.value)}"

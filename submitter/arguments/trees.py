@@ -10,11 +10,13 @@ sources with `ast`.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,10 +129,18 @@ def _write(package: Package, content: Mapping[str, object], trees: Path, release
         (new / MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         if (trees / release).exists():
             (trees / release).rename(old)
-        new.rename(trees / release)
+        with suppress(FileExistsError):  # another process was quicker
+            _move(new, trees / release)
     finally:
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _move(folder: Path, target: Path) -> None:
+    try:
+        folder.rename(target)
+    except OSError as error:
+        raise FileExistsError(*error.args) if error.errno == errno.ENOTEMPTY else error from error
 
 
 def _order(release: str) -> tuple[list[int], str]:

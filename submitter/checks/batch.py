@@ -17,6 +17,7 @@ from submitter.checks.batch_facts import (
     N,
     batch_of,
     layout_of,
+    layout_unknown,
     learners,
     nearest_divisors,
     nearest_multiples,
@@ -30,7 +31,7 @@ from submitter.checks.batch_facts import (
     uses_engine,
     validated_divisor,
 )
-from submitter.checks.case import Case
+from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.parallel import ACTOR, REF, ROLLOUT, Training
 from submitter.checks.rule import Rule
@@ -82,9 +83,11 @@ def validated_batch(case: Case) -> list[Finding]:
     return [Finding("NR206", batch.sure, case.settings.place(TRAIN, N), str(train), str(divisor), values)]
 
 
-def dispatched_batch(case: Case) -> list[Finding]:
+def dispatched_batch(case: Case) -> list[Finding | NotChecked]:
     """Source: verl single_controller/base/decorator.py, protocol.py `chunk`, ray_trainer.py `_balance_batch`."""
     batch = batch_of(case)
+    if batch is not None and layout_unknown(case):
+        return [NotChecked("NR207", "NR207.unknown", {"strategy": case.settings.text(f"{ACTOR}.strategy")})]
     if batch is None or batch.pads:
         return []
     return [
@@ -359,20 +362,36 @@ def _interleaved(layout: Training) -> bool:
 
 def _training_passes(case: Case, batch: Batch) -> Iterator[_Pass]:
     for learner, layout in _laid_out(case):
-        share = learner.mini * batch.n // (layout.data_parallel or 1)
-        micro = _micro(case, learner)
-        keys = (f"{learner.prefix}.megatron.virtual_pipeline_model_parallel_size", learner.micro_key, learner.mini_key)
-        start = f"{_mini_samples(batch, learner)}; {layout.spelled()}"
-        if learner.dynamic or micro is not None:
-            yield keys, layout, *_pipelined(start, learner.mini * batch.n, share, None if learner.dynamic else micro)
+        parts, micro = layout.data_parallel or 1, _micro(case, learner)
+        samples = learner.mini * batch.n
+        if micro is None and not learner.dynamic:
+            continue  # told by NR201
+        count, values = _pipelined(
+            f"{_mini_samples(batch, learner)}; {layout.spelled()}", samples, samples // parts, micro
+        )
+        virtual = f"{learner.prefix}.megatron.virtual_pipeline_model_parallel_size"
+        if micro is not None and samples // parts % layout.pipeline == 0:
+            changed = learner.micro_key, nearest_divisors(samples // parts // layout.pipeline, micro)
+        else:
+            changed = learner.mini_key, nearest_multiples(learner.mini, step_for(parts * layout.pipeline, batch.n))
+        yield (virtual, learner.micro_key, learner.mini_key), layout, count, values | _change(changed)
 
 
 def _log_prob_passes(case: Case, batch: Batch) -> Iterator[_Pass]:
     for key, layout in _log_probs(case):
-        micro, rows = positive(case.settings, key), _padded(case, batch, layout)
-        if micro is not None:
-            start = f"{batch.spelled()}; {layout.spelled()}"
-            yield (key, batch.place), layout, *_pipelined(start, rows, rows // (layout.data_parallel or 1), micro)
+        parts, micro, rows = layout.data_parallel or 1, positive(case.settings, key), _padded(case, batch, layout)
+        if micro is None:
+            continue
+        count, values = _pipelined(f"{batch.spelled()}; {layout.spelled()}", rows, rows // parts, micro)
+        if rows // parts % layout.pipeline == 0:
+            changed = key, nearest_divisors(rows // parts // layout.pipeline, micro)
+        else:
+            changed = batch.place, nearest_multiples(batch.prompts, step_for(parts * layout.pipeline, batch.n))
+        yield (key, batch.place), layout, count, values | _change(changed)
+
+
+def _change(changed: tuple[str, str]) -> dict[str, object]:
+    return {"name": changed[0], "sizes": changed[1]}
 
 
 def _pipelined(start: str, rows: int, share: int, micro: int | None) -> tuple[int, dict[str, object]]:

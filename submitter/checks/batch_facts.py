@@ -169,6 +169,16 @@ def layout_of(case: Case, prefix: str) -> Training | None:
     return layout if layout.data_parallel else None
 
 
+def layout_unknown(case: Case) -> bool:
+    """The actor's layout cannot be told at all; one that does not divide the world is a finding of the layout's."""
+    settings = case.settings
+    if settings.text(f"{ACTOR}.strategy") is None:
+        return False
+    return parallel.training(settings, ACTOR) is None or bool(
+        settings.truth(f"{ACTOR}.megatron.dynamic_context_parallel")
+    )
+
+
 def needs_critic(settings: Settings) -> bool:
     enabled = settings.truth("critic.enable")
     return enabled if enabled is not None else settings.text("algorithm.adv_estimator") == "gae"

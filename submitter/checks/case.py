@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
 from submitter.checks.checkpoint_files import Checkpoint
+from submitter.arguments.compose import Composition
 from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.data_files import DataFile
 from submitter.checks.model_contents import ModelContents
@@ -42,6 +43,8 @@ class Case:
     """None: the job has none, or it is no folder."""
     cluster: tuple[ClusterNode, ...] | None = None
     """None: no cluster was asked."""
+    composition: Composition | None = None
+    """None: the arguments were not to be composed."""
     model: ModelShape | None = None
     """None: unknown; `model_why` says why."""
     model_why: Unknown | None = None

@@ -22,7 +22,7 @@ ENGINES = ("vllm", "sglang")
 
 GRAPH_MODES = ("NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE")
 """vllm/config/compilation.py, CUDAGraphMode: read without regard to case."""
-_NPU_COMPILATION_MODES = frozenset({0, 3, "0", "3", "NONE", "VLLM_COMPILE"})
+_NPU_COMPILATION_MODES = frozenset({"0", "3", "NONE", "VLLM_COMPILE"})
 """vllm_ascend/platform.py: any other switches graphs off."""
 
 LORA_RANK_LIMIT = 512
@@ -89,8 +89,7 @@ def compilation_modes(case: Case) -> list[Finding]:
     place = case.settings.place(f"{COMPILATION}.cudagraph_mode", COMPILATION)
     if isinstance(graphs, str) and graphs.upper() not in GRAPH_MODES:
         return [Finding("NR306", "error", place, graphs, ", ".join(GRAPH_MODES), {"name": "cudagraph_mode"})]
-    known = mode is None or isinstance(mode, bool) or (mode.upper() if isinstance(mode, str) else mode)
-    if known is True or known in _NPU_COMPILATION_MODES or not isinstance(mode, (int, str)):
+    if isinstance(mode, bool) or not isinstance(mode, (int, str)) or str(mode).upper() in _NPU_COMPILATION_MODES:
         return []
     place = case.settings.place(f"{COMPILATION}.mode", COMPILATION)
     return [Finding("NR306", "warning", place, str(mode), "0 (NONE), 3 (VLLM_COMPILE)", {"name": "mode"})]
@@ -209,7 +208,13 @@ def _with_graphs(case: Case, rule: str, name: str, value: str) -> list[Finding]:
 
 
 def _flag(case: Case, name: str) -> Flag | None:
-    return next((flag for flag in case.job.flags if flag.name == name), None)
+    """Of the job, or of verl's own ray.init."""
+    own = next((flag for flag in case.job.flags if flag.name == name), None)
+    key = f"ray_kwargs.ray_init.runtime_env.env_vars.{name}"
+    value = case.settings.value(key)
+    if own is not None or not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        return own
+    return Flag(name, str(value), case.settings.place(key))
 
 
 def _capture_sizes(settings: Settings) -> tuple[str, list[int]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypedDict
 
 from runtime_env.stacks import stack_of
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.cluster_node import ClusterNode
+from submitter.checks.composed import composed
 from submitter.checks.finding import Finding
 from submitter.checks.local_files import files_of
 from submitter.checks.model_shape import ModelShape, Unknown, model_of
@@ -37,21 +39,31 @@ class Report:
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
 
-def examine(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Report:
-    """What all rules say; UsageError when the job's stack does not exist. `cluster`: the nodes of a live one."""
-    return judge(gather(job, cluster=cluster))
+def examine(
+    job: Job, *, cluster: tuple[ClusterNode, ...] | None = None, trees: Path | None = None, compose: bool = True
+) -> Report:
+    """What all rules say; UsageError when the job's stack does not exist. See `gather`."""
+    return judge(gather(job, cluster=cluster, trees=trees, compose=compose))
 
 
-def gather(job: Job, *, cluster: tuple[ClusterNode, ...] | None = None) -> Case:
-    """All that rules look at: the only part of the checks that reads disk or network."""
+def gather(
+    job: Job, *, cluster: tuple[ClusterNode, ...] | None = None, trees: Path | None = None, compose: bool = True
+) -> Case:
+    """All that rules look at: the only part of the checks that reads disk or network.
+
+    `cluster`: the nodes of a live one. `trees`: the folder of verl's config trees; without it, or without `compose`,
+    the arguments are not composed.
+    """
     stack = stack_of(job)
     settings = Settings(job, stack.verl_release if stack else None)
+    composition = composed(job, stack, trees) if compose and trees is not None else None
     return Case(
         job,
         stack,
         settings,
         working_dir=packed(job),
         cluster=cluster,
+        composition=composition,
         reward=reward_file(job, settings) if settings.ppo else None,
         **_model(job, settings),
         **files_of(job, settings),

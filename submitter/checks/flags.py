@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 from runtime_env.flags import KnownFlag, Reader, deprecated, flag, flags, state
 from submitter.checks.case import Case, NotChecked
+from submitter.checks.engine import ADDITIONAL, sleeps, uses_vllm
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.parallel import ROLLOUT
 from submitter.checks.rule import Rule
 from submitter.checks.secret_like import shown
+from submitter.checks.settings import Settings
 from submitter.checks.spelling import meant, unknown_to_vllm
 from submitter.job.model import Flag
 from submitter.job.nearest import NONE
+
+_NZ = "VLLM_ASCEND_ENABLE_NZ"
+_COLOCATED = "verl.trainer.main_ppo"
+"""The trainer that wakes its rollout in each step; others may have rollouts that never sleep."""
 
 _OFF = frozenset({"", "0", "false"})
 
@@ -115,6 +122,20 @@ def build_time(case: Case) -> list[Finding]:
     return [_finding("NR462", "hint", one) for one, known in _given(case) if known.at == "build"]
 
 
+def nz_weights(case: Case) -> list[Finding]:
+    """Source: vllm_ascend/worker/worker.py, wake_up (0.11 to 0.26, main): ValueError with any FRACTAL_NZ mode."""
+    if not _wakes(case.settings) or _nz_decided_elsewhere(case.settings):
+        return []
+    together = case.settings.truth("actor_rollout_ref.hybrid_engine") is not False
+    severity: Severity = "error" if together and case.job.trainer.module == _COLOCATED else "warning"
+    return [
+        _finding("NR468", severity, one)
+        for one in case.job.flags
+        if one.name == _NZ and _is_int(one.value) and int(one.value) != 0
+        if state(_NZ, case.stack).answer != "not read"
+    ]
+
+
 RULES = (
     Rule("NR451", ("warning",), replaced),
     Rule("NR452", ("warning",), gone),
@@ -129,6 +150,7 @@ RULES = (
     Rule("NR461", ("warning",), too_late),
     Rule("NR462", ("hint",), build_time),
     Rule("NR467", ("warning",), not_yet),
+    Rule("NR468", ("error", "warning"), nz_weights, ppo=True),
 )
 
 
@@ -149,6 +171,16 @@ _CONTRADICTIONS = (
     _Contradiction("VLLM_ASCEND_ENABLE_FUSED_MC2", "DYNAMIC_EPLB", _both_on),
     _Contradiction("PYTORCH_NPU_ALLOC_CONF", "PYTORCH_ALLOC_CONF", lambda _first, _second: True),
 )
+
+
+def _wakes(settings: Settings) -> bool:
+    """verl puts its rollout to sleep, and wakes it, only where it frees its cache."""
+    return uses_vllm(settings) and sleeps(settings) and settings.truth(f"{ROLLOUT}.free_cache_engine") is not False
+
+
+def _nz_decided_elsewhere(settings: Settings) -> bool:
+    """From 0.20.2 on additional_config comes before the variable; earlier nothing reads it there."""
+    return settings.is_set(f"{ADDITIONAL}.weight_nz_mode") or settings.truth(f"{ADDITIONAL}.rl_config.enabled") is True
 
 
 def _given(case: Case) -> Iterator[tuple[Flag, KnownFlag]]:

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 from runtime_env.flags import flags
+from runtime_env.verl_defaults import version_key
 from submitter.checks import runtime
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
@@ -19,6 +20,7 @@ NPU_RANGE = "HCCL_NPU_SOCKET_PORT_RANGE"
 CONNECT = "HCCL_CONNECT_TIMEOUT"
 EXECUTE = "HCCL_EXEC_TIMEOUT"
 BUFFER = "HCCL_BUFFSIZE"
+GROUP_TIME_OUT = "actor_rollout_ref.nccl_timeout"
 
 AUTO = "auto"
 BASE_PORT_COUNT = 16
@@ -113,14 +115,23 @@ def odd_time_out(case: Case) -> list[Finding]:
 
 
 def shorter_group_time_out(case: Case) -> list[Finding]:
-    """Source: verl hands nccl_timeout to init_process_group; torch_npu's watchdog ends what takes longer."""
-    key = "actor_rollout_ref.nccl_timeout"
-    group = case.settings.integer(key)
+    """Source: verl 0.7.1 hands nccl_timeout to init_process_group; torch_npu warns of it (ProcessGroupHCCL.cpp)."""
+    group = case.settings.integer(GROUP_TIME_OUT)
+    if group is None or group < 1 or not _reads_group_time_out(case):
+        return []
     return [
-        _finding("NR478", "hint", flag, f"{group}", key=key)
+        _finding("NR478", "hint", flag, f"{group}", key=GROUP_TIME_OUT)
         for flag in _named(case, EXECUTE)
-        if group is not None and (seconds := _seconds(flag.value)) is not None and seconds > group > 0
+        if (seconds := _seconds(flag.value)) is not None and seconds > group
     ]
+
+
+def unread_group_time_out(case: Case) -> list[Finding]:
+    """Source: verl 0.8.0 to main, engine_workers.py: process groups without a time-out; the key has no reader."""
+    if not case.settings.is_set(GROUP_TIME_OUT) or _reads_group_time_out(case):
+        return []
+    place, value = case.settings.place(GROUP_TIME_OUT), case.settings.value(GROUP_TIME_OUT)
+    return [Finding("NR486", "warning", place, str(value), f"verl {case.settings.release}", {"name": GROUP_TIME_OUT})]
 
 
 def default_connect_time(case: Case) -> list[Finding]:
@@ -196,6 +207,7 @@ RULES = (
     Rule("NR483", ("warning",), shells_own),
     Rule("NR484", ("warning",), differs_by_node),
     Rule("NR485", ("warning",), packages_at_start),
+    Rule("NR486", ("warning",), unread_group_time_out, ppo=True),
 )
 
 PROCESSES_PER_NPU = 2
@@ -210,6 +222,11 @@ SHELL = frozenset(
 _TOLD_ELSEWHERE = (
     PATHS | runtime.OWN_IP | runtime.RANKS | runtime.INTERFACES | runtime.CORE_RANGES | {"ASCEND_RT_VISIBLE_DEVICES"}
 )
+
+
+def _reads_group_time_out(case: Case) -> bool:
+    """verl 0.8.0 left the workers that did."""
+    return version_key(case.settings.release) < (0, 8)
 
 
 def _named(case: Case, name: str) -> list[Flag]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,6 +58,8 @@ RULES = (
 )
 
 _V1_SINCE = "0.9.1"
+_RELEASED = 10_000
+"""Above the number of any release candidate."""
 
 
 def _uses_vllm(case: Case) -> bool:
@@ -77,8 +80,8 @@ def _several_answers(case: Case) -> bool:
     return _uses_vllm(case) and answers is not None and answers > 1
 
 
-_SLEEP = _Fault("NR463", "vllm_ascend", "0.8.5", f"{ROLLOUT}.free_cache_engine", _sleeps)
-_DP_EP = _Fault("NR464", "vllm_ascend", "0.11.1", f"{ROLLOUT}.data_parallel_size", _data_and_expert_parallel)
+_SLEEP = _Fault("NR463", "vllm_ascend", "0.8.5rc1", f"{ROLLOUT}.free_cache_engine", _sleeps)
+_DP_EP = _Fault("NR464", "vllm_ascend", "0.11.0", f"{ROLLOUT}.data_parallel_size", _data_and_expert_parallel)
 _LEAK = _Fault("NR465", "vllm", "0.8.0", f"{ROLLOUT}.n", _several_answers)
 
 
@@ -95,6 +98,10 @@ def _faults(case: Case, fault: _Fault) -> list[Finding]:
 
 
 def _older(version: str, first_good: str) -> bool:
-    """An unknown version is not called bad."""
-    found = numbers(version)
-    return bool(found) and found < numbers(first_good)
+    """An unknown version is not called bad; a release candidate is older than its release."""
+    return bool(numbers(version)) and _key(version) < _key(first_good)
+
+
+def _key(version: str) -> tuple[tuple[int, ...], int]:
+    candidate = re.search(r"rc([0-9]{1,4})", version)
+    return numbers(version), int(candidate[1]) if candidate else _RELEASED

@@ -11,7 +11,7 @@ from submitter.checks import parallel
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.layer_split import split
-from submitter.checks.model_shape import CONFIG_PATH, MODEL_PATH
+from submitter.checks.model_shape import CONFIG_PATH, MODEL_PATH, ModelShape, head_sizes
 from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
@@ -39,7 +39,7 @@ def model_unknown(case: Case) -> list[Finding | NotChecked]:
 def world(case: Case) -> list[Finding]:
     """Source: megatron/core/parallel_state.py; torchtitan's ParallelDims; the device mesh of verl's FSDP engine."""
     return [
-        Finding("NR242", "error", _place(case, role, layout), str(layout.world), values={"spelled": spelled})
+        Finding("NR242", "error", _world_place(case, role, layout), str(layout.world), values={"spelled": spelled})
         for role, layout in _layouts(case, critic=True)
         if (spelled := _not_the_world(case.settings, role, layout))
     ]
@@ -53,8 +53,13 @@ def expert_world(case: Case) -> list[Finding]:
         if layout.expert == 1 or layout.world % product == 0:
             continue
         sizes = f"ETP {layout.expert_tensor} × EP {layout.expert} × PP {layout.pipeline} = {product}"
+        values: dict[str, object] = {
+            "rest": f"ETP {layout.expert_tensor} × PP {layout.pipeline}",
+            "tensor": layout.tensor,
+            "choices": _joined(_expert_sizes(case, layout)),
+        }
         place = _place(case, role, layout, "expert_model_parallel_size", "expert_tensor_parallel_size")
-        found.append(Finding("NR243", "error", place, sizes, str(layout.world), {"tensor": layout.tensor}))
+        found.append(Finding("NR243", "error", place, sizes, str(layout.world), values))
     return found
 
 
@@ -74,7 +79,7 @@ def kv_heads(case: Case) -> list[Finding]:
     return [
         _model_finding(case, "NR245", "error", _place(case, role, layout), f"TP {layout.tensor}", count)
         for role, layout in _tensor(case)
-        if count and count % layout.tensor and layout.tensor % count
+        if count and not parallel.shares(count, layout.tensor) and not _uneven_heads(case, layout.tensor)
     ]
 
 
@@ -214,7 +219,7 @@ def ulysses_kv_heads(case: Case) -> list[Finding]:
     return [
         _model_finding(case, "NR257", severity, _place(case, role, layout), f"SP {layout.sequence}", count)
         for role, layout in _layouts(case)
-        if count and count % layout.sequence and layout.sequence % count
+        if count and not parallel.shares(count, layout.sequence) and not _uneven_heads(case, layout.sequence)
         for severity in [_certain(layout)]
     ]
 
@@ -321,6 +326,14 @@ def _tensor(case: Case) -> Iterator[tuple[str, Training]]:
     return ((role, layout) for role, layout in _megatron(case) if layout.tensor > 1)
 
 
+def _expert_sizes(case: Case, layout: Training) -> list[int]:
+    """What EP could be with this ETP and PP."""
+    rest = layout.expert_tensor * layout.pipeline
+    count = case.model.num_experts if case.model else None
+    sizes = parallel.divisors(layout.world // rest) if layout.world % rest == 0 else []
+    return [size for size in sizes if not count or count % size == 0]
+
+
 def _reference(settings: Settings) -> bool:
     """As verl decides (trainer/ppo/utils.py, need_reference_policy)."""
     keys = ("actor_rollout_ref.actor.use_kl_loss", "algorithm.use_kl_in_reward")
@@ -351,6 +364,14 @@ def _place(case: Case, role: str, layout: Training, *first: str) -> Place:
     return case.settings.place(*(own or [key for key in _WORLD_KEYS if case.settings.is_set(key)] or keys))
 
 
+def _world_place(case: Case, role: str, layout: Training) -> Place:
+    """At a size that does not divide the world by itself, if there is one."""
+    if not layout.section:
+        return _place(case, role, layout)
+    names = [name for name in ("tensor", "pipeline", "context") if layout.world % getattr(layout, name)]
+    return _place(case, role, layout, *(_SHARED[name] for name in names))
+
+
 def _not_the_world(settings: Settings, role: str, layout: Training) -> str:
     """The arithmetic that does not come out, spelled; empty when it does."""
     if layout.data_parallel is None:
@@ -369,10 +390,27 @@ def _model_finding(
     """About a size of the model, whose source the texts name."""
     values: dict[str, object] = {
         "source": case.model.said if case.model else "",
-        "choices": ", ".join(map(str, parallel.divisors(count))) if count else "",
+        "choices": _joined(_choices(case.model, count)),
         "spelled": spelled,
     }
     return Finding(rule, severity, place, value, None if count is None else str(count), values)
+
+
+def _choices(model: ModelShape | None, count: int | None) -> list[int]:
+    """Sizes that divide `count`; of heads, those that suit the key-value heads, too."""
+    if model is not None and count in (model.num_attention_heads, model.num_key_value_heads):
+        return head_sizes(model)
+    return parallel.divisors(count) if count else []
+
+
+def _joined(sizes: list[int]) -> str:
+    return ", ".join(map(str, sizes)) or "-"
+
+
+def _uneven_heads(case: Case, size: int) -> bool:
+    """Another rule says so."""
+    count = case.model.num_attention_heads if case.model else None
+    return bool(count and count % size)
 
 
 def _layers(case: Case, layout: Training) -> int | None:

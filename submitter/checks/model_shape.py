@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from submitter.checks.model_files import Unreadable, model_folder, read_json
+from submitter.checks.parallel import divisors, shares
 from submitter.checks.settings import Settings
 from submitter.texts import Phrase
 
@@ -147,6 +148,13 @@ def from_table(name: str) -> ModelShape | None:
         if words[end - 1] not in _SUFFIXES:
             return None
     return None
+
+
+def head_sizes(model: ModelShape) -> list[int]:
+    """The sizes by which heads can be cut: divisors of the heads that suit the key-value heads."""
+    heads, kv = model.num_attention_heads, None if model.mla else model.num_key_value_heads
+    sizes = divisors(heads or kv or 1)
+    return [size for size in sizes if not kv or shares(kv, size)]
 
 
 def base_name(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isqrt
 
 from submitter.checks.settings import Settings
@@ -11,6 +12,9 @@ ACTOR = "actor_rollout_ref.actor"
 REF = "actor_rollout_ref.ref"
 CRITIC = "critic"
 ROLLOUT = "actor_rollout_ref.rollout"
+
+_CACHED = 8
+"""Layouts of the last jobs: actor, reference model, critic and rollout of two."""
 
 LARGEST_SIZE = 1_000_000
 """Of one parallel size, and of NPUs per node or nodes; what is above is no layout, and its arithmetic could be long."""
@@ -90,6 +94,12 @@ def world_size(settings: Settings) -> int | None:
     return None if nodes is None or npus is None else nodes * npus
 
 
+def shares(heads: int, ranks: int) -> bool:
+    """Key-value heads can be shared out to ranks, or repeated on them, in whole numbers."""
+    return heads % ranks == 0 or ranks % heads == 0
+
+
+@lru_cache(maxsize=_CACHED)  # Settings never change; forty rules ask
 def training(settings: Settings, role: str = ACTOR) -> Training | None:
     """The layout of the actor (or of `REF`, `CRITIC`).
 
@@ -114,6 +124,7 @@ def training(settings: Settings, role: str = ACTOR) -> Training | None:
     return Training(strategy, world, sequence=next((size for size in known if size > 1), 1), expert=expert)
 
 
+@lru_cache(maxsize=_CACHED)
 def rollout(settings: Settings) -> Rollout | None:
     """None when a size is no positive number."""
     pool = _rollout_pool(settings)

@@ -6,6 +6,7 @@ from runtime_env.verl_defaults import version_key
 from submitter.checks import parallel
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.model_shape import head_sizes
 from submitter.checks.parallel import ROLLOUT, Rollout
 from submitter.checks.rule import Rule
 from submitter.errors import Place
@@ -28,8 +29,9 @@ def heads(case: Case) -> list[Finding]:
 def kv_heads(case: Case) -> list[Finding]:
     """Source: vllm/model_executor/layers/linear.py, QKVParallelLinear: kv heads and TP, one divides the other."""
     engine, count = _engine(case), case.model.num_key_value_heads if case.model and not case.model.mla else None
-    if engine is None or not count or count % engine.tensor == 0 or engine.tensor % count == 0:
-        return []
+    heads = case.model.num_attention_heads if case.model else None
+    if engine is None or not count or parallel.shares(count, engine.tensor) or (heads and heads % engine.tensor):
+        return []  # NR260 tells of heads
     return [_of_model(case, "NR261", "error", "tensor_model_parallel_size", f"TP {engine.tensor}", count)]
 
 
@@ -61,14 +63,15 @@ def expert_size(case: Case) -> list[Finding]:
     if engine is None or engine.expert in (1, product) or _name(case) == "trtllm":
         return []
     sizes = f"TP {engine.tensor} × DP {engine.data} = {product}"
-    return [Finding("NR264", "error", _key(case, "expert_parallel_size"), f"EP {engine.expert}", sizes)]
+    values: dict[str, object] = {"product": product}
+    return [Finding("NR264", "error", _key(case, "expert_parallel_size"), f"EP {engine.expert}", sizes, values)]
 
 
 def experts(case: Case) -> list[Finding]:
     """Source: vLLM gives the first ranks one expert more; kernels with equal shares refuse that or waste memory."""
     engine, count = _engine(case), case.model.num_experts if case.model else None
-    if engine is None or not count or count % engine.expert == 0:
-        return []
+    if engine is None or not count or count % engine.expert == 0 or engine.expert != engine.tensor * engine.data:
+        return []  # NR264 tells of another size than TP x DP
     return [_of_model(case, "NR265", "warning", "expert_parallel_size", f"EP {engine.expert}", count)]
 
 
@@ -177,7 +180,9 @@ def _place(case: Case, engine: Rollout) -> Place:
 
 
 def _of_model(case: Case, rule: str, severity: Severity, key: str, value: str, count: int) -> Finding:
-    values: dict[str, object] = {"source": case.model.said if case.model else "", "choices": _joined(count)}
+    heads = rule != "NR265" and case.model is not None
+    choices = ", ".join(map(str, head_sizes(case.model))) if heads and case.model else _joined(count)
+    values: dict[str, object] = {"source": case.model.said if case.model else "", "choices": choices}
     return Finding(rule, severity, _key(case, key), value, str(count), values)
 
 

@@ -132,7 +132,7 @@ def cap_under_sequence(case: Case) -> list[Finding]:
             continue
         least = -(-sum(sizes) // caps[0].layout.packing)
         values: dict[str, object] = {
-            "names": ", ".join(cap.key for cap in caps),
+            "names": ", ".join(f"+{cap.key}" if cap.key == _CRITIC_INFER else cap.key for cap in caps),
             "arithmetic": f"{caps[0].spelled()} < {_sum(sizes)}",
             "least": least,
         }

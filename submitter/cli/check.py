@@ -6,11 +6,20 @@ from typing import Any
 
 import click
 
+from submitter.checks.case import NotChecked
 from submitter.cli.commands import JobCommand
 from submitter.cli.language import language, say
-from submitter.cli.options import address_option, force_option, job_parameters, json_option, option, stack_option
+from submitter.cli.options import (
+    address_option,
+    client,
+    force_option,
+    job_parameters,
+    json_option,
+    option,
+    stack_option,
+)
 from submitter.cli.output import emit, print_json, without_secrets
-from submitter.cli.prepare import Examined, examined_job
+from submitter.cli.prepare import Examined, examined_job, tell_unused_force
 from submitter.exit_codes import ExitCode
 
 
@@ -32,6 +41,13 @@ def check(
     as_json: bool,
 ) -> int:
     found = examined_job(job, sets, stack=stack, force=force, compose=not no_compose)
+    if no_compose:
+        found = found.leaving_out(NotChecked("NR101", "check.no_compose"))
+    if address:
+        from submitter.cluster.shape import cluster_nodes
+
+        found = found.on(cluster_nodes(client(address, ca)))
+    tell_unused_force(found)
     if as_json:
         print_json(without_secrets(document(found)))
     else:
@@ -40,21 +56,26 @@ def check(
 
 
 def document(found: Examined) -> dict[str, Any]:
+    from submitter.checks.arithmetic import arithmetic
+
     stack = found.case.stack
     return {
         "job": found.job.name,
         "stack": stack.name if stack else None,
         "findings": [one.as_json(language()) for one in found.report.findings],
         "not_checked": [one.as_json(language()) for one in found.report.not_checked],
+        "arithmetic": list(arithmetic(found.case)),
         "forced": list(found.forced),
     }
 
 
 def _show(found: Examined) -> None:
-    from submitter.cli.findings import counted, print_findings, stdout
+    from submitter.checks.arithmetic import arithmetic
+    from submitter.cli.findings import counted, print_arithmetic, print_findings, stdout
 
     report, stack = found.report, found.case.stack
     print_findings(report.findings, stdout(), forced=found.forced, not_checked=report.not_checked)
+    print_arithmetic(arithmetic(found.case), stdout())
     counts = counted(report.findings, len(report.not_checked))
     emit(
         say(

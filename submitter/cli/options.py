@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,6 +77,14 @@ def ledger() -> Ledger:
     from submitter.ledger import Ledger, default_home
 
     return Ledger(default_home(os.environ))
+
+
+def trees() -> Path:
+    """Where verl's config trees are."""
+    from submitter.arguments.trees import trees_folder
+    from submitter.ledger.home import default_home
+
+    return trees_folder(default_home(os.environ))
 
 
 def _complete_job(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from submitter.cli.commands import JobCommand
-from submitter.cli.options import job_parameters, option
+from submitter.cli.options import force_option, job_parameters, option, stack_option
 from submitter.cli.output import tell
 from submitter.cli.prepare import checked_job
 from submitter.cli.usage import AtLeastOne
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 @click.command(cls=JobCommand, help="cli.rehearse.help")
 @job_parameters
+@stack_option
+@force_option
 @option("--nodes", metavar="N", type=AtLeastOne(), help="cli.option.nodes")
-def rehearse(job: str, sets: tuple[str, ...], nodes: int | None) -> int:
+def rehearse(job: str, sets: tuple[str, ...], stack: str | None, force: tuple[str, ...], nodes: int | None) -> int:
     from submitter.rehearsal.rehearse import rehearse as start
 
-    checked = checked_job(job, sets)
+    checked = checked_job(job, sets, stack=stack, force=force)
     workdir = Path(tempfile.mkdtemp(prefix="npurun-"))
     try:
         return int(start(checked, nodes=nodes, workdir=workdir, tell=tell, run_job=_Submitter(workdir)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from submitter.cli.commands import Command, LazyGroup
 from submitter.cli.language import say
-from submitter.cli.options import json_option, option
+from submitter.cli.options import json_option, option, trees
 from submitter.cli.output import print_json, tell
 from submitter.cli.table import Column, print_table
 
@@ -55,26 +54,19 @@ def fetch(versions: tuple[str, ...], target: str | None, source: str | None, as_
 
     if target is not None and source is not None:
         raise UsageError("trees.both")
-    folder = _trees() if target is None else Path(target).expanduser()
+    folder = trees() if target is None else Path(target).expanduser()
     if source is not None:
-        trees = carry_from(Path(source).expanduser(), versions, folder, tell)
+        got = carry_from(Path(source).expanduser(), versions, folder, tell)
     else:
-        trees = fetched(versions or DEFAULT_RELEASES, folder, tell)
+        got = fetched(versions or DEFAULT_RELEASES, folder, tell)
     if as_json or click.get_current_context().obj:
-        print_json([{"version": one.release, "folder": str(folder / one.release), "from": one.origin} for one in trees])
-
-
-def _trees() -> Path:
-    from submitter.arguments.trees import trees_folder
-    from submitter.ledger import default_home
-
-    return trees_folder(default_home(os.environ))
+        print_json([{"version": one.release, "folder": str(folder / one.release), "from": one.origin} for one in got])
 
 
 def _at_hand(stack: Stack) -> bool:
     from submitter.arguments.trees import find_tree
 
-    return find_tree(_trees(), stack.verl_tree) is not None
+    return find_tree(trees(), stack.verl_tree) is not None
 
 
 def _versions(stack: Stack) -> list[str]:

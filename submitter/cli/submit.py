@@ -52,12 +52,13 @@ def submit(
     detach: bool,
     as_json: bool,
 ) -> int:
+    from submitter.cluster.shape import cluster_nodes
     from submitter.supervise.submit import submit as post
 
-    checked = checked_job(job, sets, stack=stack, force=force)
+    connection = client(address, ca)
+    checked = checked_job(job, sets, stack=stack, force=force, compose=True, cluster=lambda: cluster_nodes(connection))
     if checked.recovery.declared:
         tell("cli.recovery_not_yet")
-    connection = client(address, ca)
     submission = post(checked, connection, ledger(), run=run, tell=tell, clock=time.time, rng=random.SystemRandom())
     tell_submission(submission, connection)
     document = _document(submission, connection)

@@ -7,8 +7,8 @@ import re
 from submitter.errors import Place, UsageError
 from submitter.job.document import Mapping, Node, Scalar
 from submitter.job.fields import Section
-from submitter.job.hydra_grammar import KEY, dict_key_text
-from submitter.job.model import Argument, Group, Value
+from submitter.job.hydra_grammar import KEY, OPTIONS, dict_key_text
+from submitter.job.model import Argument, Group, RawText, Value
 from submitter.job.variables import TEXT_KEY, Scope
 
 _GROUP = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,47}", re.ASCII)
@@ -32,9 +32,12 @@ def _group(section: Section, name: str) -> Group:
 def _argument(group: Section, key: str) -> Argument:
     entry = group.entries[key]
     place = Place(group.place.file, entry.line, key)
-    if KEY.fullmatch(key) is None:
+    if KEY.fullmatch(key) is None and key not in OPTIONS:
         raise UsageError("arguments.key", place, key=key)
-    return Argument(key, _value(entry.node, key, group.scope, place), place)
+    value = _value(entry.node, key, group.scope, place)
+    if key in OPTIONS and not isinstance(value, (str, RawText)):
+        raise UsageError("arguments.option", place, key=key)
+    return Argument(key, value, place)
 
 
 def _value(node: Node, key: str, scope: Scope, place: Place) -> Value:

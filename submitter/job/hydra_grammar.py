@@ -16,6 +16,9 @@ _NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
 _PART = rf"(?:{_NAME}|{_INT})"
 _PACKAGE = rf"(?:{_PART}(?:\.{_PART})+|{_NAME})"
 
+OPTIONS = ("--config-name", "--config-path", "--config-dir")
+"""Options of Hydra's command line that choose the configuration: a job file gives them as keys of an argument group."""
+
 INTEGER = re.compile(rf"[+-]?{_INT}")
 FLOAT = re.compile(rf"[+-]?(?:{_EXPONENT}|{_POINT})")
 EXPONENT = re.compile(rf"[+-]?{_EXPONENT}")

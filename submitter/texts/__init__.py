@@ -40,6 +40,7 @@ _ROOMS = (
     "cli",
     "trees",
     "check",
+    "checks_composition",
     "checks_cluster",
     "checks_data",
     "checks_recovery",

@@ -50,6 +50,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.count.hint.one": ("{count} hint", "{count} 个提示"),
     "cli.count.hint.many": ("{count} hints", "{count} 个提示"),
     "cli.count.with_unchecked": ("{counts}; {count} not checked", "{counts}；{count} 项未检查"),
+    "check.no_compose": (
+        "--no-compose: the arguments were not composed against verl's config tree",
+        "--no-compose：没有对照 verl 的配置树组合参数",
+    ),
     "cli.check.summary": ("{job} on {stack}: {counts}", "{job}（{stack}）：{counts}"),
     "cli.check.no_stack": ("no stack", "未指定版本集"),
     "cli.checks_refuse": (

@@ -117,6 +117,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "批次与数据并行大小。verl 只在不使用动态批次时于启动时检查；使用动态批次时，会在生成数分钟之后才失败。基于"
         "传输队列的训练器（0.9.0 起的 verl.trainer.main_ppo）会补足批次，因此没有问题。",
     ),
+    "NR207.unknown": (
+        "NR207 batches against the data-parallel size: not checked, since the parallel sizes of strategy "
+        "{strategy} cannot be told here",
+        "NR207 未核对批次与数据并行大小：此处无法得知 {strategy} 策略的并行规模",
+    ),
     "NR208": (
         "{batch} is no multiple of {name}: {arithmetic}; the update of the last, smaller mini-batch fails, or is "
         "padded with samples that teach nothing",
@@ -249,9 +254,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "微批次数量不足以支持交错流水线：{arithmetic}；至少需要 PP {limit} 个，按样本数切分时还须是其整数倍",
     ),
     "NR216.fix": (
-        "Make the micro-batch smaller or the mini-batch larger until a rank has a multiple of {limit} "
-        "micro-batches, or drop virtual_pipeline_model_parallel_size",
-        "减小微批次或增大小批次，使每个 rank 的微批次数为 {limit} 的整数倍；或去掉 "
+        "Set {name} to {sizes}, so that a rank has a multiple of {limit} micro-batches, or drop "
+        "virtual_pipeline_model_parallel_size",
+        "把 {name} 设为 {sizes}，使每个 rank 的微批次数为 {limit} 的整数倍；或去掉 "
         "virtual_pipeline_model_parallel_size",
     ),
     "NR216.about": (
@@ -369,10 +374,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "预算不足，会拒绝启动",
     ),
     "NR224.fix": (
-        "Leave enable_chunked_prefill at True; to have it off, set engine_kwargs.vllm.no-enable-chunked-prefill "
-        "and max_num_batched_tokens to {limit} or more",
-        "保留 enable_chunked_prefill=True；若确需关闭，请设置 engine_kwargs.vllm.no-enable-chunked-prefill，并把 "
-        "max_num_batched_tokens 设为 {limit} 或更大",
+        "Leave enable_chunked_prefill at True; to have it off, set "
+        "+actor_rollout_ref.rollout.engine_kwargs.vllm.no-enable-chunked-prefill=True and max_num_batched_tokens "
+        "to {limit} or more",
+        "保留 enable_chunked_prefill=True；若确需关闭，请设置 "
+        "+actor_rollout_ref.rollout.engine_kwargs.vllm.no-enable-chunked-prefill=True，并把 max_num_batched_tokens "
+        "设为 {limit} 或更大",
     ),
     "NR224.about": (
         "Chunked prefill switched off. vLLM then wants max_num_batched_tokens ≥ max_model_len "

@@ -28,13 +28,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "在本作业的版本集（stack，{limit}）上没有程序读取 {name}：{reader} {until} 是最后读取它的版本，{gone} 中已移除",
     ),
     "NR452.fix": (
-        "Drop the flag: nothing has taken its place",
-        "去掉该变量：没有替代项",
+        "Drop the flag; no successor is known",
+        "去掉该变量；没有已知的替代项",
     ),
     "NR452.about": (
-        "A flag without a successor that nothing reads on the job's stack. What it switched is gone, or is always on. "
-        "No problem where the same job also runs on a stack whose versions read it.",
-        "没有替代项、且在作业的版本集（stack）上没有程序读取的变量。它所控制的功能已移除，或已总是开启。"
+        "A flag without a known successor that nothing reads on the job's stack. What it switched is gone, or is "
+        "always on. No problem where the same job also runs on a stack whose versions read it.",
+        "没有已知替代项、且在作业的版本集（stack）上没有程序读取的变量。它所控制的功能已移除，或已总是开启。"
         "同一作业还要在读取该变量的版本集上运行时，没有问题。",
     ),
     "NR453": (
@@ -207,20 +207,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "设置 rollout.free_cache_engine=False 时没有问题。",
     ),
     "NR464": (
-        "{component} {version} with data and expert parallelism of the rollout: known to fail on NPUs (mended after "
-        "0.11.0, before {limit})",
-        "{component} {version} 的 rollout 同时使用数据并行与专家并行："
-        "已知在 NPU 上会失败（0.11.0 之后、{limit} 之前已修复）",
+        "{component} {version} with data and expert parallelism of the rollout: reported to fail on NPUs (mended by "
+        "{limit})",
+        "{component} {version} 的 rollout 同时使用数据并行与专家并行：有报告称在 NPU 上会失败（{limit} 已修复）",
     ),
     "NR464.fix": (
-        "Take a later {component}, or set rollout.data_parallel_size=1",
-        "请使用更新的 {component}，或设置 rollout.data_parallel_size=1",
+        "Take {component} {limit} or later, or set rollout.data_parallel_size=1",
+        "请使用 {component} {limit} 或更高版本，或设置 rollout.data_parallel_size=1",
     ),
     "NR464.about": (
-        "A version that fails with DP and EP. verl's rollout with both was reported to fail on vllm-ascend 0.11.0 and "
-        "its release candidates. No problem with one of the two.",
+        "A version that fails with DP and EP. verl's rollout with both was reported to fail on the release candidates "
+        "of vllm-ascend 0.11.0. No problem with one of the two.",
         "同时使用 DP 与 EP 会失败的版本。"
-        "有报告称 verl 的 rollout 在 vllm-ascend 0.11.0 及其候选版本上同时使用两者会失败。"
+        "有报告称 verl 的 rollout 在 vllm-ascend 0.11.0 的候选版本上同时使用两者会失败。"
         "只使用其中之一时没有问题。",
     ),
     "NR465": (
@@ -251,5 +250,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "answered with a log line and V0. No problem where V0 does.",
         "实际引擎与所要求的不同。0.9.1 之前 NPU 上的 V1 引擎是实验性的：请求只会得到一行日志，并使用 V0。"
         "如果 V0 可用，则没有问题。",
+    ),
+    "NR468": (
+        "{name}={value}, but the rollout sleeps between steps: when it wakes, vllm-ascend ends with "
+        '"FRACTAL_NZ mode is enabled"',
+        '{name}={value}，而 rollout 在各步之间会休眠：唤醒时 vllm-ascend 会以 "FRACTAL_NZ mode is enabled" 结束',
+    ),
+    "NR468.fix": (
+        "Set {name} to 0, or drop it: verl's rollout sets 0 itself",
+        "将 {name} 设为 0，或去掉它：verl 的 rollout 会自行设为 0",
+    ),
+    "NR468.about": (
+        "Weights in FRACTAL_NZ form with a rollout that sleeps. Training writes new weights into the rollout in each "
+        "step, which that form does not allow, so waking up is refused. No problem with "
+        "rollout.free_cache_engine=False, or with rl_config.enabled in additional_config.",
+        "rollout 会休眠时权重采用 FRACTAL_NZ 格式。训练每一步都会把新权重写入 rollout，该格式不允许，因此唤醒会被拒绝。"
+        "设置 rollout.free_cache_engine=False，或在 additional_config 中启用 rl_config.enabled 时没有问题。",
     ),
 }

@@ -112,9 +112,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "如果集合通信可能需要这么久，请将 {key} 至少设为 {value}",
     ),
     "NR478.about": (
-        "Two time-outs of one wait. verl hands nccl_timeout to the process group, whose watchdog ends a collective "
+        "Two time-outs of one wait. verl 0.7 hands nccl_timeout to the process group, whose watchdog ends a collective "
         "that takes longer, whatever HCCL would allow. No problem where no collective takes that long.",
-        "同一等待的两个超时。verl 把 nccl_timeout 交给进程组，其看门狗会结束超时的集合通信，无论 HCCL 允许多久。"
+        "同一等待的两个超时。verl 0.7 把 nccl_timeout 交给进程组，其看门狗会结束超时的集合通信，无论 HCCL 允许多久。"
         "如果没有集合通信需要这么久，则没有问题。",
     ),
     "NR479": (
@@ -216,5 +216,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "one node whose pip fails, ends the job. No problem where the nodes reach an index.",
         "作业启动时安装的软件包。Ray 会在每个节点上运行 pip；集群没有外网，或某个节点的 pip 失败，作业就会结束。"
         "如果节点能访问软件包索引，则没有问题。",
+    ),
+    "NR486": (
+        "{name}={value} has no effect on {limit}: since 0.8.0 verl's workers set their process groups up without it",
+        "{name}={value} 在 {limit} 上不起作用：自 0.8.0 起 verl 的 worker 创建进程组时不再使用它",
+    ),
+    "NR486.fix": (
+        "Drop it and set HCCL_EXEC_TIMEOUT in env: torch_npu's watchdog waits 1800 s longer than that",
+        "请去掉它，并在 env 中设置 HCCL_EXEC_TIMEOUT：torch_npu 的看门狗会比它多等 1800 秒",
+    ),
+    "NR486.about": (
+        "A time-out that nothing reads. The key is still in verl's configuration, but the workers that read it left "
+        "with 0.8.0; HCCL's own time-outs count. No problem where the same arguments also serve verl 0.7.",
+        "没有程序读取的超时。该键仍在 verl 的配置中，但读取它的 worker 在 0.8.0 中已移除；起作用的是 HCCL 自身的超时。"
+        "同一参数还要用于 verl 0.7 时，没有问题。",
     ),
 }

@@ -87,10 +87,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{value} 不能整除总进程数 {limit}：megatron-core 无法建立专家并行通信组",
     ),
     "NR243.fix": (
-        "Set expert_tensor_parallel_size to 1 (unset, it is TP {tensor}), or choose EP so that ETP × EP × PP "
-        "divides {limit}",
-        "请将 expert_tensor_parallel_size 设为 1（未设置时等于 TP {tensor}），或选择使 ETP × EP × PP 能整除 "
-        "{limit} 的 EP",
+        "With {rest}, EP can be one of: {choices}. An expert_tensor_parallel_size that is not set counts as TP "
+        "{tensor}; set it to 1 for small experts",
+        "在 {rest} 下，EP 可取：{choices}。未设置 expert_tensor_parallel_size 时按 TP {tensor} 计算；专家较小时请"
+        "设为 1",
     ),
     "NR243.about": (
         "Whether ETP × EP × PP divides the world. Experts are laid out apart from attention: their groups need "
@@ -118,8 +118,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "模型有 {limit} 个 KV 头，与 {value} 互不整除（{source}）",
     ),
     "NR245.fix": (
-        "Choose a TP that is one of {choices}, or a multiple of {limit}",
-        "TP 请取 {choices} 之一，或 {limit} 的倍数",
+        "TP can be one of {choices}",
+        "TP 可取：{choices}",
     ),
     "NR245.about": (
         "Whether Megatron's TP fits the model's key-value heads. One has to divide the other: heads are shared "
@@ -302,8 +302,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "模型有 {limit} 个 KV 头，与 {value} 互不整除（{source}）",
     ),
     "NR257.fix": (
-        "Choose a Ulysses size that is one of {choices}, or a multiple of {limit}",
-        "Ulysses 规模请取 {choices} 之一，或 {limit} 的倍数",
+        "The Ulysses size can be one of {choices}",
+        "Ulysses 规模可取：{choices}",
     ),
     "NR257.about": (
         "Whether the Ulysses sequence parallel size fits the key-value heads. verl shares them out, or repeats "
@@ -358,8 +358,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "模型有 {limit} 个 KV 头，与 {value} 互不整除（{source}）",
     ),
     "NR261.fix": (
-        "Choose a rollout TP that is one of {choices}, or a multiple of {limit}",
-        "推理的 TP 请取 {choices} 之一，或 {limit} 的倍数",
+        "The rollout's TP can be one of {choices}",
+        "推理的 TP 可取：{choices}",
     ),
     "NR261.about": (
         "Whether the rollout's TP fits the model's key-value heads. The engine shares them out, or repeats each "
@@ -402,8 +402,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "推理的 {value} 必须等于 {limit}，或为 1：verl 拒绝其他取值",
     ),
     "NR264.fix": (
-        "Set actor_rollout_ref.rollout.expert_parallel_size to TP × DP, or to 1",
-        "将 actor_rollout_ref.rollout.expert_parallel_size 设为 TP × DP，或设为 1",
+        "Set actor_rollout_ref.rollout.expert_parallel_size to {product} (TP × DP), or to 1 to switch it off",
+        "将 actor_rollout_ref.rollout.expert_parallel_size 设为 {product}（TP × DP），或设为 1 以关闭",
     ),
     "NR264.about": (
         "Whether the rollout's EP is TP × DP. vLLM and SGLang know expert parallelism only as on or off: on, it "

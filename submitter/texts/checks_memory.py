@@ -18,13 +18,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "和混合模型的状态并未全部计入。小模型且独占 NPU 时没有问题。",
     ),
     "NR311": (
-        "{key}={value}, but the rollout shares its NPUs with training: its cache and weights stay while the model is "
+        "{name}={value}, but the rollout shares its NPUs with training: its cache and weights stay while the model is "
         "trained",
-        "{key}={value}，而 rollout 与训练共用 NPU：训练期间其缓存和权重不会释放",
+        "{name}={value}，而 rollout 与训练共用 NPU：训练期间其缓存和权重不会释放",
     ),
     "NR311.fix": (
-        "Set actor_rollout_ref.rollout.free_cache_engine={limit}",
-        "请设置 actor_rollout_ref.rollout.free_cache_engine={limit}",
+        "Set {name}={limit}",
+        "请设置 {name}={limit}",
     ),
     "NR311.about": (
         "A rollout that keeps its memory while training runs on the same NPUs. With free_cache_engine the engine "

@@ -32,9 +32,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.submit.help": (
         "Submit JOB to the Ray cluster, follow its log, and exit with its outcome: 0 done, 1 failed, "
-        "5 not placed, 6 stopped. / Ctrl-C ends the following; the run goes on. / With --detach, stdout is the "
+        "5 not placed, 6 stopped. / The job is checked first (`npurun check`): an error refuses it, exit code 3, "
+        "unless --force names it. / Ctrl-C ends the following; the run goes on. / With --detach, stdout is the "
         "run's name and nothing else.",
         "把 JOB 提交到 Ray 集群，跟踪日志，并以运行结果作为退出码：0 成功，1 失败，5 无法放置，6 被停止。"
+        " / 提交前先检查作业（见 `npurun check`）：有错误时拒绝提交，退出码 3，除非用 --force 写明。"
         " / Ctrl-C 只结束跟踪，运行继续。 / 加 --detach 时，标准输出只有运行名。",
     ),
     "cli.list.help": (

@@ -10,7 +10,7 @@ from submitter.checks.batch import RULES
 from submitter.checks.finding import Finding
 from submitter.job.model import Job, Trainer
 from tests.support.builders import job, raw
-from tests.support.checks import findings_of
+from tests.support.checks import findings_by, not_checked
 
 ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{name}" for name in ("actor", "ref", "rollout"))
 MEGATRON = f"{ACTOR}.megatron"
@@ -67,7 +67,7 @@ def made(changes: Mapping[str, str], stack: str = MID, module: str = MAIN) -> Jo
 
 
 def said(changes: Mapping[str, str], stack: str = MID, module: str = MAIN) -> list[Finding]:
-    return findings_of(made(changes, stack, module), *(rule.id for rule in RULES))
+    return findings_by(RULES, made(changes, stack, module))
 
 
 def line(changes: Mapping[str, str], key: str) -> int | None:
@@ -411,7 +411,7 @@ BAD = [
         "NR216",
         "error",
         f"{MEGATRON}.virtual_pipeline_model_parallel_size",
-        ["16 → 1", "1 / micro 1 = 1", "PP 2"],
+        ["16 → 1", "1 / micro 1 = 1", "PP 2", f"{MINI} to 32"],
         id="F014",
     ),
     pytest.param(
@@ -421,7 +421,7 @@ BAD = [
         "NR216",
         "error",
         LOG_PROB,
-        ["256 / micro 128 = 2", "PP 4"],
+        ["256 / micro 128 = 2", "PP 4", "to 64"],
         id="F014-log-prob",
     ),
     pytest.param(
@@ -433,6 +433,16 @@ BAD = [
         None,
         ["4 → 2", "PP 4"],
         id="F014-dynamic",
+    ),
+    pytest.param(
+        {**VIRTUAL, "data.train_batch_size": "6", N: "2", MINI: "6", LOG_PROB: "1", MICRO: "1", WORKERS: "1"},
+        MID,
+        MAIN,
+        "NR216",
+        "error",
+        None,
+        ["12 → 6", "PP 4", "to 4 / 8"],
+        id="F014-no-micro-will-do",
     ),
     pytest.param({N: "0"}, MID, MAIN, "NR217", "error", N, ["is 0"], id="zero"),
     pytest.param({TRAIN: "0"}, NEW, MAIN, "NR217", "error", TRAIN, ["is 0"], id="zero-train"),
@@ -496,6 +506,12 @@ GOOD = [
 @pytest.mark.parametrize(("changes", "stack", "module"), GOOD)
 def test_nothing_is_said(changes: dict[str, str], stack: str, module: str) -> None:
     assert [finding.message() for finding in said(changes, stack, module)] == []
+
+
+def test_a_layout_that_cannot_be_told_is_not_silently_passed() -> None:
+    (told,) = not_checked(made({f"{ACTOR}.strategy": "automodel", **TOKENS}), "NR207")
+    assert "automodel" in told.message() and "automodel" in told.message("zh")
+    assert not not_checked(made({}), "NR207")
 
 
 def test_the_admissible_batch_passes_every_rule() -> None:

@@ -52,7 +52,8 @@ def test_the_shipped_job_has_four_dead_flags_and_two_that_live() -> None:
         ("VLLM_ASCEND_ENABLE_PREFETCH_MLP", f"{MIDDLE},vllm-ascend=0.17.0rc1", []),
         ("VLLM_ASCEND_ENABLE_DBO", MIDDLE, ["NR452"]),
         ("VLLM_ATTENTION_BACKEND", NEW, ["NR451"]),
-        ("VLLM_TORCH_PROFILER_DIR", MIDDLE, ["NR452"]),
+        ("VLLM_TORCH_PROFILER_DIR", MIDDLE, ["NR451"]),
+        ("VLLM_TORCH_PROFILER_USE_GZIP", MIDDLE, ["NR452"]),
         ("VERL_PLATFORM", MIDDLE, ["NR467"]),
         ("VERL_PLATFORM", NEW, []),
         ("HCCL_ASYNC_ERROR_HANDLING", MIDDLE, ["NR454"]),
@@ -93,6 +94,7 @@ def test_without_a_stack_it_is_not_checked_in_one_line() -> None:
         ("VLLM_ASCEND_ENABLE_NZ", "0", []),
         ("VLLM_ASCEND_ENABLE_NZ", "3", [("NR456", "warning")]),
         ("VLLM_ASCEND_ENABLE_FLASHCOMM1", "True", [("NR455", "error")]),
+        ("VLLM_WORKER_MULTIPROC_METHOD", "thread", [("NR456", "warning")]),
         ("VLLM_ASCEND_ENABLE_FLASHCOMM1", " 1 ", []),
         ("VLLM_ASCEND_ENABLE_PREFETCH_MLP", "on", [("NR451", "warning")]),  # nothing reads it here
         ("VLLM_LOG_BATCHSIZE_INTERVAL", "x", []),
@@ -210,7 +212,9 @@ PARALLEL = {
         ),
         pytest.param(f"{OLD},vllm-ascend=0.11.0rc2", PARALLEL, ["NR464"], id="F183"),
         pytest.param(f"{OLD},vllm-ascend=0.11.0rc2", {}, [], id="F183-one-of-two"),
-        pytest.param(OLD, PARALLEL, [], id="F183-mended"),
+        pytest.param(f"{OLD},vllm-ascend=0.11.0", PARALLEL, [], id="F183-mended"),
+        pytest.param(f"{OLD},vllm-ascend=0.8.5rc1", {}, [], id="F164-mended"),
+        pytest.param(f"{OLD},vllm-ascend=main", PARALLEL, [], id="F183-unknown"),
         pytest.param(f"{OLD},vllm=0.7.3", {"actor_rollout_ref.rollout.n": number("5")}, ["NR465"], id="F193"),
         pytest.param(f"{OLD},vllm=0.7.3", {"actor_rollout_ref.rollout.n": number("1")}, [], id="F193-n1"),
         pytest.param(f"{OLD},vllm=0.8.5", {"actor_rollout_ref.rollout.n": number("5")}, [], id="F193-mended"),
@@ -234,6 +238,29 @@ def test_the_v1_engine_before_it_was_there(version: str, value: str, ids: list[s
     made = job(flags={"VLLM_USE_V1": value}, stack=f"{OLD},vllm-ascend={version},vllm={version[:5]}")
     assert [one.id for one in findings_of(made, "NR466")] == ids
     assert findings_of(made, "NR451", "NR452", "NR453") == []
+
+
+@pytest.mark.parametrize(
+    ("stack", "value", "arguments", "severities"),
+    [
+        (MIDDLE, "1", {}, ["error"]),
+        (NEW, "2", {}, ["error"]),
+        (None, "1", {}, ["error"]),
+        (MIDDLE, "0", {}, []),
+        (MIDDLE, "true", {}, []),  # NR455
+        (MIDDLE, "1", {"actor_rollout_ref.rollout.free_cache_engine": False}, []),
+        (MIDDLE, "1", {"actor_rollout_ref.hybrid_engine": False}, ["warning"]),
+        (MIDDLE, "1", {"actor_rollout_ref.rollout.name": "sglang"}, []),
+        (NEW, "1", {"+actor_rollout_ref.rollout.engine_kwargs.vllm.additional_config.rl_config.enabled": True}, []),
+        (f"{OLD},vllm-ascend=0.9.1", "1", {}, []),  # not read yet
+    ],
+)
+def test_nz_weights_of_a_rollout_that_sleeps(
+    stack: str | None, value: str, arguments: Mapping[str, Value], severities: list[str]
+) -> None:
+    groups = {"rollout": {"actor_rollout_ref.rollout.name": "vllm", **arguments}}
+    made = job(flags={"VLLM_ASCEND_ENABLE_NZ": value}, stack=stack, groups=groups)
+    assert [one.severity for one in findings_of(made, "NR468")] == severities
 
 
 @pytest.mark.parametrize(

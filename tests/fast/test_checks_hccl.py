@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from submitter.checks.finding import Finding
-from submitter.job.model import Trainer
+from submitter.job.model import Trainer, Value
 from tests.support.builders import job, number, raw, torchrun_job
 from tests.support.checks import findings_of
 
@@ -94,12 +94,27 @@ def test_time_outs_and_buffers(name: str, value: str, ids: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "group", "ids"),
-    [("1800", number("600"), ["NR478"]), ("600", number("600"), []), ("1800", raw("3600"), []), ("1800", "x", [])],
+    ("stack", "seconds", "group", "ids"),
+    [
+        ("cann-8.5.0", "1800", number("600"), ["NR478"]),
+        ("cann-8.5.0", "600", number("600"), []),
+        ("cann-8.5.0", "1800", raw("3600"), []),
+        ("cann-8.5.0", "1800", "x", []),
+        ("cann-9.0.0", "1800", number("600"), ["NR486"]),
+        ("cann-9.1.0", "1800", number("7200"), ["NR486"]),
+    ],
 )
-def test_verl_s_own_time_out(seconds: str, group: object, ids: list[str]) -> None:
-    made = job(flags={"HCCL_EXEC_TIMEOUT": seconds}, groups={"a": {"actor_rollout_ref.nccl_timeout": group}})  # type: ignore[dict-item]
-    assert [one.id for one in findings_of(made, "NR478")] == ids
+def test_verl_s_own_time_out(stack: str, seconds: str, group: Value, ids: list[str]) -> None:
+    made = job(
+        stack=stack, flags={"HCCL_EXEC_TIMEOUT": seconds}, groups={"a": {"actor_rollout_ref.nccl_timeout": group}}
+    )
+    assert [one.id for one in findings_of(made, "NR478", "NR486")] == ids
+
+
+def test_verl_s_own_time_out_by_default() -> None:
+    made = job(stack="cann-8.5.0", flags={"HCCL_EXEC_TIMEOUT": "1800"})
+    assert ["600" in one.message() for one in findings_of(made, "NR478")] == [True]
+    assert findings_of(job(stack="cann-9.0.0"), "NR478", "NR486") == []
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 
 from submitter.checks.finding import Finding
 from submitter.checks.tokens import RULES
-from submitter.job.model import Trainer
+from submitter.job.model import Job
 from tests.support.builders import job, raw
-from tests.support.checks import findings_of
+from tests.support.checks import findings_by, findings_of
 
 ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{name}" for name in ("actor", "ref", "rollout"))
 PROMPT, RESPONSE = "data.max_prompt_length", "data.max_response_length"
@@ -60,10 +60,18 @@ TEACHER = {"distillation.enabled": "True"}
 CRITIC = {"algorithm.adv_estimator": "gae", "critic.ppo_max_token_len_per_gpu": "2048"}
 
 
-def said(changes: Mapping[str, str], stack: str = MID, module: str = "verl.trainer.main_ppo") -> list[Finding]:
+def made(changes: Mapping[str, str], stack: str = MID) -> Job:
     values = {**SANE, **changes}
-    made = job(groups={"all": {k: raw(v) for k, v in values.items()}}, stack=stack, trainer=Trainer(module, "ray"))
-    return findings_of(made, *(rule.id for rule in RULES))
+    return job(groups={"all": {key: raw(text) for key, text in values.items()}}, stack=stack)
+
+
+def said(changes: Mapping[str, str], stack: str = MID) -> list[Finding]:
+    return findings_by(RULES, made(changes, stack))
+
+
+def examined(changes: Mapping[str, str]) -> list[Finding]:
+    """With all that is gathered: the model's config.json, too."""
+    return findings_of(made(changes), *(rule.id for rule in RULES))
 
 
 def line(changes: Mapping[str, str], key: str) -> int | None:
@@ -274,7 +282,7 @@ def model(folder: Path, positions: int) -> dict[str, str]:
 def test_the_context_of_the_model(
     tmp_path: Path, changes: dict[str, str], rule: str, severity: str, words: list[str]
 ) -> None:
-    found = [finding for finding in said({**model(tmp_path, 4096), **changes}) if finding.id == rule]
+    found = [finding for finding in examined({**model(tmp_path, 4096), **changes}) if finding.id == rule]
     assert [finding.severity for finding in found] == [severity]
     whole = f"{found[0].message()} {found[0].fix()}"
     assert [word for word in words if word not in whole] == [], whole
@@ -283,12 +291,12 @@ def test_the_context_of_the_model(
 
 @pytest.mark.parametrize("changes", [{}, {MODEL_LEN: "4096"}, {RESPONSE: "3000"}])
 def test_a_context_that_is_enough(tmp_path: Path, changes: dict[str, str]) -> None:
-    assert said({**model(tmp_path, 4096), **changes}) == []
+    assert examined({**model(tmp_path, 4096), **changes}) == []
 
 
 def test_an_override_of_the_context_counts(tmp_path: Path) -> None:
     longer = {"+actor_rollout_ref.model.override_config.max_position_embeddings": "32768", RESPONSE: "8192"}
-    assert said({**model(tmp_path, 4096), **longer}) == []
+    assert examined({**model(tmp_path, 4096), **longer}) == []
 
 
 @pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'", "9" * 30])

@@ -31,11 +31,20 @@ def test_a_small_folder_is_fine(tmp_path: Path) -> None:
 
 
 def test_exactly_the_limit_is_fine_and_a_byte_more_is_not(tmp_path: Path) -> None:
+    """F091: a folder that is too large is told before Ray refuses it."""
     sparse(tmp_path / "data", 100)
     assert found(tmp_path) == []
     (tmp_path / "more").write_bytes(b"x")
     (finding,) = found(tmp_path)
     assert (finding.id, finding.severity, finding.limit) == ("NR442", "error", "100.0 MiB")
+
+
+@pytest.mark.parametrize("mib", [pytest.param(600, id="F091")])
+def test_what_ray_itself_would_refuse_late_is_refused_with_its_reason(tmp_path: Path, mib: int) -> None:
+    sparse(tmp_path / "checkpoint.pt", mib)
+    (finding,) = found(tmp_path)
+    assert (finding.id, finding.severity) == ("NR442", "error")
+    assert "600.0 MiB" in finding.message() and "checkpoint.pt" in finding.message()
 
 
 def test_the_ten_largest_are_named_with_their_sizes(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_the_shipped_job_s_flags_are_described() -> None:
         ("VLLM_ASCEND_ENABLE_FLASHCOMM", "read", "read", "not read"),  # read outside envs.py until 0.19
         ("VLLM_ASCEND_TASK_QUEUE_ENABLE", "not read", "not read", "read"),  # verl's, since 0.9.0
         ("VLLM_ATTENTION_BACKEND", "read", "not read", "not read"),
-        ("VLLM_TORCH_PROFILER_DIR", "read", "not read", "not read"),  # without a description
+        ("VLLM_TORCH_PROFILER_USE_GZIP", "read", "not read", "not read"),  # without a description
         ("RAY_memory_usage_threshold", "read", "read", "read"),
         ("MY_OWN_FLAG", "unknown", "unknown", "unknown"),
     ],

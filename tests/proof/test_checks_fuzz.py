@@ -17,13 +17,13 @@ MUTATIONS = 1000
 
 
 @pytest.mark.timeout(600)
-def test_a_thousand_mutated_jobs(tmp_path: Path) -> None:
+def test_a_thousand_mutated_jobs(tmp_path: Path, trees: Path) -> None:
     seen: Counter[str] = Counter()
 
     @settings(max_examples=MUTATIONS, suppress_health_check=[HealthCheck.too_slow])
     @given(mutated())
     def examine_one(text: str) -> None:
-        found = outcome(text, tmp_path)
+        found = outcome(text, tmp_path, trees=trees)
         seen["usage" if isinstance(found, UsageError) else "findings" if found.findings else "clean"] += 1
 
     examine_one()

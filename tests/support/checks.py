@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from submitter.checks.case import NotChecked
+from collections.abc import Iterable
+
+from runtime_env.stacks import stack_of
+from submitter.checks.case import Case, NotChecked
 from submitter.checks.examine import examine
 from submitter.checks.finding import Finding
+from submitter.checks.rule import Rule
+from submitter.checks.settings import Settings
 from submitter.job.model import Job
 
 
@@ -16,3 +21,11 @@ def findings_of(job: Job, *ids: str) -> list[Finding]:
 
 def not_checked(job: Job, *ids: str) -> list[NotChecked]:
     return [one for one in examine(job).not_checked if one.id.startswith(ids)]
+
+
+def findings_by(rules: Iterable[Rule], job: Job) -> list[Finding]:
+    """Of these rules alone, from the job's settings: nothing else is gathered, so that many cases take little time."""
+    stack = stack_of(job)
+    case = Case(job, stack, Settings(job, stack.verl_release if stack else None))
+    said = [one for rule in rules if case.settings.ppo or not rule.ppo for one in rule.check(case)]
+    return [one for one in said if isinstance(one, Finding)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import yaml
 
 TESTS = Path(__file__).parents[1]
 DATA = TESTS / "data"
+_RECORD = re.compile(r"F\d{3}(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,49 @@ def records() -> tuple[Record, ...]:
 
 @cache
 def coverage() -> Mapping[str, Coverage]:
-    """`F008: [NR201]`, or `F190: {en: why not, zh: …}`."""
+    """By record: the rules of the regression tests that are named after it; else why there is none.
+
+    `failures_coverage.yaml` adds what no test's id can say: `F091: [NR442]`, or `F190: {en: why not, zh: …}`.
+    """
     table = yaml.safe_load((DATA / "failures_coverage.yaml").read_text(encoding="utf-8"))
-    return {
-        name: Coverage(tuple(entry)) if isinstance(entry, list) else Coverage(why_not=entry)
-        for name, entry in table.items()
-    }
+    found = {name: Coverage(tuple(sorted(rules))) for name, rules in _rules_by_record().items() if rules}
+    for name, entry in table.items():
+        if isinstance(entry, list):
+            found[name] = Coverage(tuple(sorted({*entry, *found.get(name, Coverage()).rules})))
+        else:
+            found.setdefault(name, Coverage(why_not=entry))
+    return found
+
+
+@cache
+def _rules_by_record() -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in sorted((TESTS / "fast").glob("test_checks_*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for record, call in _named_cases(tree):
+            inherited = _rule_ids(_function_of(tree, call))
+            found.setdefault(record, set()).update(_rule_ids(call) or (inherited if len(inherited) == 1 else ()))
+    return found
+
+
+def _named_cases(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """`pytest.param(…, id="F008-dynamic")`: the record and the call."""
+    for call in ast.walk(tree):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            match = _RECORD.match(str(getattr(keyword.value, "value", ""))) if keyword.arg == "id" else None
+            if match and isinstance(call, ast.Call):
+                yield match[0], call
+
+
+def _function_of(tree: ast.AST, call: ast.Call) -> ast.AST | None:
+    """The test that a case in its decorator belongs to."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return next((one for one in functions if any(node is call for node in ast.walk(one))), None)
+
+
+def _rule_ids(node: ast.AST | None) -> set[str]:
+    texts = (getattr(one, "value", None) for one in ast.walk(node)) if node else ()
+    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"NR\d{3}", text)}
 
 
 @cache

@@ -1,0 +1,130 @@
+"""Values outside the list that verl knows: registries, enums and assertions of verl 0.7.1 to 0.9.1 and main."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from runtime_env.verl_defaults import version_key
+from submitter.checks.case import Case
+from submitter.checks.finding import Finding, Severity
+from submitter.checks.rule import Rule
+from submitter.checks.settings import PPO_MODULES, Settings
+from submitter.job.nearest import nearest
+
+_ACTOR = "actor_rollout_ref.actor"
+_PLUGINS = "VERL_USE_EXTERNAL_MODULES"
+_ALWAYS = "0"
+
+_ADVANTAGE = (
+    "gae grpo grpo_passk grpo_vectorized gdpo reinforce_plus_plus reinforce_plus_plus_baseline remax rloo "
+    "rloo_vectorized opo gpg optimal_token_baseline tir_optimal_token_baseline"
+)
+_POLICY_LOSS = "vanilla dppo_tv dppo_kl gspo sapo gpg clip_cov kl_cov geo_mean cispo bypass_mode"
+_KL = "kl k1 abs mse k2 low_var_kl k3 full"
+_REPLAY = "disabled R2 R3"
+
+
+@dataclass(frozen=True)
+class Choice:
+    key: str
+    names: str
+    """Parted by spaces."""
+    since: tuple[tuple[str, str], ...] = ()
+    """(release, further names)."""
+    severity: Severity = "error"
+    custom: bool = False
+    """Modules of the user's can register further names."""
+    suffix: str = ""
+    """May follow each name."""
+    when: Callable[[Settings], bool] = lambda _settings: True
+    """verl reads the key."""
+
+    def allowed(self, release: str) -> list[str]:
+        further = [names for first, names in self.since if version_key(release) >= version_key(first)]
+        return " ".join([self.names, *further]).split()
+
+
+def _truth(key: str) -> Callable[[Settings], bool]:
+    return lambda settings: settings.truth(key) is True
+
+
+def _is_fsdp(settings: Settings) -> bool:
+    return (settings.text(f"{_ACTOR}.strategy") or "").startswith("fsdp")
+
+
+def _is_megatron(settings: Settings) -> bool:
+    return settings.text(f"{_ACTOR}.strategy") == "megatron"
+
+
+CHOICES = (
+    # verl/trainer/ppo/core_algos.py: get_adv_estimator_fn, get_policy_loss_fn, kl_penalty, get_kl_controller
+    Choice("algorithm.adv_estimator", _ADVANTAGE, custom=True),
+    Choice(f"{_ACTOR}.policy_loss.loss_mode", _POLICY_LOSS, (("0.9.0", "dro"),), custom=True),
+    Choice(f"{_ACTOR}.kl_loss_type", _KL, suffix="+", when=_truth(f"{_ACTOR}.use_kl_loss")),
+    Choice("algorithm.kl_penalty", _KL, suffix="+", when=_truth("algorithm.use_kl_in_reward")),
+    Choice("algorithm.kl_ctrl.type", "fixed adaptive", when=_truth("algorithm.use_kl_in_reward")),
+    # verl/workers/config/actor.py and engine.py: __post_init__
+    Choice(
+        f"{_ACTOR}.loss_agg_mode",
+        "token-mean seq-mean-token-sum seq-mean-token-mean seq-mean-token-sum-norm",
+        (("0.9.0", "token-sum"),),
+    ),
+    Choice(f"{_ACTOR}.router_replay.mode", _REPLAY),
+    Choice(f"{_ACTOR}.megatron.router_replay.mode", _REPLAY, when=_is_megatron),
+    Choice(f"{_ACTOR}.megatron.dtype", "bfloat16 float16", when=_is_megatron),
+    Choice(f"{_ACTOR}.optim.lr_scheduler_type", "constant cosine", when=_is_fsdp),
+    # verl/workers/engine/base.py: EngineRegistry
+    Choice(
+        f"{_ACTOR}.strategy",
+        "fsdp fsdp2 megatron veomni torchtitan",
+        (("0.8.0", "automodel mindspeed_megatron mindspeed_fsdp"), ("0.9.1", "fsdp_turbo")),
+        custom=True,
+    ),
+    # verl/workers/rollout/base.py and replica.py; verl/workers/config/rollout.py refuses "sync"
+    Choice("actor_rollout_ref.rollout.name", "vllm sglang trtllm", custom=True),
+    # verl/utils/tracking.py: Tracking
+    Choice(
+        "trainer.logger",
+        "wandb mlflow swanlab vemlp_wandb tensorboard console clearml trackio file tracking",
+        (("0.9.0", "rl_insight"),),
+    ),
+    # verl/trainer/ppo/ray_trainer.py: anything else resumes as auto does, or from nothing
+    Choice("trainer.resume_mode", "auto disable resume_path", severity="warning"),
+    # verl/utils/dataset/rl_dataset.py keeps it for datasets of the user's
+    Choice("data.truncation", "error left right middle", severity="warning"),
+)
+
+
+def outside(case: Case) -> Iterator[Finding]:
+    """Source: registries and assertions of verl (core_algos.py, workers/config, workers/rollout, utils/tracking.py)."""
+    settings = case.settings
+    for choice in CHOICES:
+        if not settings.is_set(choice.key) or not choice.when(settings):
+            continue
+        allowed = choice.allowed(settings.release)
+        for item in settings.items(choice.key):
+            if isinstance(item, str) and item.removesuffix(choice.suffix or "\0") not in allowed:
+                yield _finding(case, choice, item, allowed)
+
+
+RULES = (Rule("NR105", ("error", "warning"), outside, ppo=True),)
+
+
+def _finding(case: Case, choice: Choice, item: str, allowed: list[str]) -> Finding:
+    severity: Severity = "warning" if choice.custom and _may_register(case) else choice.severity
+    place = case.settings.place(choice.key)
+    values: dict[str, object] = {"nearest": nearest(item, allowed), "name": choice.key}
+    return Finding("NR105", severity, place, item, ", ".join(allowed), values)
+
+
+def _may_register(case: Case) -> bool:
+    """The job brings modules of its own, which can be imported before verl looks a name up."""
+    own = any(flag.name in (_PLUGINS, "PYTHONPATH") for flag in case.job.flags)
+    library = case.settings.value("actor_rollout_ref.model.external_lib")
+    return (
+        case.job.trainer.module not in PPO_MODULES
+        or own
+        or library is not None
+        or case.job.runtime_env.working_dir is not None
+    )

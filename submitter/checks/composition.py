@@ -1,0 +1,257 @@
+"""Arguments that verl's own configuration does not take, each at its line (see `submitter.arguments.compose`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from runtime_env.verl_defaults import keys, releases, version_key
+from submitter.arguments.compose import Problem
+from submitter.checks.case import Case, NotChecked
+from submitter.checks.finding import Finding, Severity
+from submitter.checks.rule import Rule
+from submitter.checks.spelled import Spelled, spelled
+from submitter.errors import Place
+from submitter.job.nearest import NONE
+from submitter.texts import Phrase
+
+ROLLOUT_NAME = "actor_rollout_ref.rollout.name"
+
+_MADE = ("actor_rollout_ref.actor.", "actor_rollout_ref.rollout.", "actor_rollout_ref.model.")
+"""Nodes that verl makes an object of in every PPO run."""
+_MADE_WHERE_USED = ("actor_rollout_ref.ref.", "critic.", "distillation.")
+_MADE_BY_SFT = ("model.", "engine.", "optim.", "checkpoint.", "profiler.")
+_SFT = "verl.trainer.sft_trainer"
+
+_WHY = {
+    "no_stack": "NR101.no_stack",
+    "no_tree": "NR101.no_tree",
+    "damaged": "NR101.damaged",
+    "module": "NR101.module",
+    "config_folder": "NR101.config_folder",
+    "engine": "NR101.engine",
+    "group": "NR101.group",
+}
+
+
+def unknown(case: Case) -> Iterator[Finding | NotChecked]:
+    """Source: Hydra's compose over verl/trainer/config of the stack's verl: "Could not override"."""
+    yield from _not_composed(case)
+    for problem, place in _problems(case, "unknown"):
+        if _elsewhere(case, problem.key) is None:
+            yield Finding("NR101", _certain(case), place, problem.key, values=_named(case, problem))
+
+
+def exists(case: Case) -> Iterator[Finding]:
+    """Source: hydra/_internal/config_loader_impl.py: "Could not append to config. An item is already at …"."""
+    for problem, place in _problems(case, "exists"):
+        yield Finding("NR102", _certain(case), place, problem.key)
+
+
+def plus_missing(case: Case) -> Iterator[Finding]:
+    """Source: Hydra composes in struct mode; the key is a field of verl/workers/config/*.py, or of a free dict."""
+    for problem, place in _problems(case, "add"):
+        yield Finding("NR103", _certain(case), place, problem.key, values=dict(problem.values))
+
+
+_TYPE_SEVERITY: dict[str, Severity] = {"fails": "error", "fraction": "error", "truthy": "warning", "odd": "warning"}
+_TYPE_HOW = {
+    "fails": "NR104.fails",
+    "fraction": "NR104.fraction",
+    "truthy": "NR104.truthy",
+    "odd": "NR104.odd",
+}
+
+
+def wrong_type(case: Case) -> Iterator[Finding]:
+    """Source: the annotation in verl/workers/config/*.py, else the type of the default in verl's YAML."""
+    for problem, place in _problems(case, "type", "unfit"):
+        how = problem.values.get("how", "fails")
+        values: dict[str, object] = {
+            "expected": problem.values.get("expected", "-"),
+            "how": Phrase(_TYPE_HOW[how]) if problem.kind == "type" else problem.values["reason"],
+        }
+        yield Finding("NR104", _TYPE_SEVERITY[how], place, problem.values.get("value", problem.key), values=values)
+
+
+def other_release(case: Case) -> Iterator[Finding]:
+    """Source: the keys of every verl release that was read (runtime_env/verl)."""
+    for problem, place in _problems(case, "unknown"):
+        phrase = _elsewhere(case, problem.key)
+        if phrase is not None:
+            yield Finding("NR106", _certain(case), place, problem.key, values={"when": phrase, **_release(case)})
+
+
+def group_choice(case: Case) -> Iterator[Finding]:
+    """Source: the config groups of verl/trainer/config; Hydra: "Could not find …"."""
+    for problem, place in _problems(case, "group", "config_name"):
+        choice = problem.values.get("choice") or problem.values.get("name", "")
+        values = {"choices": problem.values["choices"] or NONE, "way": _way(problem), **_release(case)}
+        yield Finding("NR108", "error", place, choice, values=values)
+
+
+def grammar(case: Case) -> Iterator[Finding]:
+    """Source: Hydra's override grammar (hydra/grammar), and its command line options."""
+    for problem, place in _problems(case, "grammar", "sweep", "option"):
+        reason = problem.values.get("reason") or Phrase(f"NR109.{problem.kind}")
+        yield Finding("NR109", "error", place, problem.key, values={"reason": reason})
+
+
+def refused_field(case: Case) -> Iterator[Finding]:
+    """Source: verl/utils/config.py, omega_conf_to_dataclass: the class is called with the node's keys (TypeError)."""
+    for problem, place in _problems(case, "refused_field"):
+        sft = case.job.trainer.module.startswith(_SFT)
+        if problem.key.startswith(_MADE_BY_SFT if sft else _MADE):
+            yield Finding("NR110", _certain(case), place, problem.key, values=dict(problem.values))
+        elif not sft and problem.key.startswith(_MADE_WHERE_USED):
+            yield Finding("NR110", "warning", place, problem.key, values=dict(problem.values))
+
+
+def nothing_to_delete(case: Case) -> Iterator[Finding]:
+    """Source: hydra/_internal/config_loader_impl.py: "Could not delete from config"."""
+    for problem, place in _problems(case, "absent"):
+        yield Finding("NR111", _certain(case), place, problem.key, values=dict(problem.values))
+
+
+def missing(case: Case) -> Iterator[Finding]:
+    """Source: `???` in verl/trainer/config/**; OmegaConf raises MissingMandatoryValue where it is read."""
+    for problem, place in _problems(case, "missing"):
+        needed = problem.index is not None or (problem.key == ROLLOUT_NAME and case.settings.ppo)
+        if needed:
+            yield Finding("NR112", "error", place, problem.key)
+
+
+def leads_nowhere(case: Case) -> Iterator[Finding]:
+    """Source: verl/trainer/main_ppo.py calls OmegaConf.to_container(config, resolve=True) first of all."""
+    for problem, place in _problems(case, "interpolation"):
+        yield Finding("NR113", "error", place, problem.values["text"], values={"reason": problem.values["reason"]})
+
+
+def escaped(case: Case) -> Iterator[Finding]:
+    """Source: verl/trainer/main_ppo.py calls OmegaConf.resolve(config), which takes the escape away."""
+    for problem, place in _problems(case, "escaped"):
+        yield Finding("NR114", "warning", place, problem.values["text"])
+
+
+def set_twice(case: Case) -> Iterator[Finding]:
+    """Source: Hydra applies arguments in their order; the last one counts."""
+    seen: dict[str, tuple[str, Spelled]] = {}
+    for group, argument in _grouped(case):
+        first = seen.get(argument.key)
+        seen[argument.key] = group, argument
+        if first is None or _adds(argument) or _replaced(case, argument.key):
+            continue
+        same = first[1].text == argument.text
+        values: dict[str, object] = {"first": first[1].text, "line": first[1].place.line}
+        values |= {"group": first[0], "other": group}
+        yield Finding("NR107", "hint" if same else "warning", argument.place, argument.text, values=values)
+
+
+RULES = (
+    Rule("NR101", ("error", "warning"), unknown),
+    Rule("NR102", ("error", "warning"), exists),
+    Rule("NR103", ("error", "warning"), plus_missing),
+    Rule("NR104", ("error", "warning"), wrong_type),
+    Rule("NR106", ("error", "warning"), other_release),
+    Rule("NR107", ("warning", "hint"), set_twice),
+    Rule("NR108", ("error",), group_choice),
+    Rule("NR109", ("error",), grammar),
+    Rule("NR110", ("error", "warning"), refused_field),
+    Rule("NR111", ("error", "warning"), nothing_to_delete),
+    Rule("NR112", ("error",), missing),
+    Rule("NR113", ("error",), leads_nowhere),
+    Rule("NR114", ("warning",), escaped),
+)
+
+
+def _problems(case: Case, *kinds: str) -> Iterator[tuple[Problem, Place]]:
+    if case.composition is None or not any(one.kind in kinds for one in case.composition.problems):
+        return
+    places = [argument.place for argument in spelled(case.job)]
+    for problem in case.composition.problems:
+        if problem.kind in kinds:
+            alone = Place(file=case.job.file, key=problem.key)
+            yield problem, alone if problem.index is None else places[problem.index]
+
+
+def _not_composed(case: Case) -> Iterator[NotChecked]:
+    composition, stack = case.composition, case.stack
+    if composition is None:
+        return
+    values: dict[str, object] = {"release": composition.release, "module": case.job.trainer.module}
+    if composition.reason:
+        yield NotChecked("NR101", _WHY[composition.reason], values)
+    elif stack is not None and _is_stand_in(case):
+        names = {"stack": stack.name, "verl": stack.verl}
+        yield NotChecked("NR101", "NR101.stand_in", {**values, **names})
+
+
+def _is_stand_in(case: Case) -> bool:
+    return case.stack is not None and case.stack.verl_tree != case.stack.verl_release
+
+
+def _certain(case: Case) -> Severity:
+    """A stand-in's keys are nearly those of the stack's verl, not all."""
+    return "warning" if _is_stand_in(case) else "error"
+
+
+def _release(case: Case) -> dict[str, object]:
+    return {"release": case.composition.release if case.composition else NONE}
+
+
+def _named(case: Case, problem: Problem) -> dict[str, object]:
+    nearest = problem.values.get("nearest", NONE)
+    hint = Phrase("NR101.drop") if nearest == NONE else Phrase("NR101.write", {"nearest": nearest})
+    return {"nearest": nearest, "hint": hint, **_release(case)}
+
+
+def _elsewhere(case: Case, key: str) -> Phrase | None:
+    """In which other release, or with which other engine of this one, the key exists."""
+    if case.composition is None:
+        return None
+    own = case.composition.release
+    having = [release for release in releases() if _has(release, key)]
+    if own in having:
+        return Phrase("NR106.engine", {"release": own})
+    older = [release for release in having if version_key(release) < version_key(own)]
+    newer = [release for release in having if version_key(release) > version_key(own)]
+    if older:
+        after = [release for release in releases() if version_key(release) > version_key(older[-1])]
+        return Phrase("NR106.gone", {"since": after[0] if after else own, "last": older[-1]})
+    return Phrase("NR106.new", {"since": newer[0]}) if newer else None
+
+
+def _has(release: str, key: str) -> bool:
+    return key in _keys(release)
+
+
+@cache
+def _keys(release: str) -> frozenset[str]:
+    """Those of dicts too."""
+    found = set(keys(release))
+    for key in list(found):
+        while "." in key:
+            key = key.rpartition(".")[0]
+            found.add(key)
+    return frozenset(found)
+
+
+def _way(problem: Problem) -> Phrase:
+    if problem.key == "model_engine" and problem.values.get("choice") == "megatron":
+        return Phrase("NR108.megatron")
+    return Phrase("NR108.choose")
+
+
+def _grouped(case: Case) -> Iterable[tuple[str, Spelled]]:
+    """Arguments of the file; what stands after `--` is no concern here."""
+    groups = [group.name for group in case.job.groups for _ in group.arguments]
+    return zip(groups, spelled(case.job), strict=False)
+
+
+def _adds(argument: Spelled) -> bool:
+    """`+key` on a key that is there is refused (NR102); deletions are meant."""
+    return argument.word.startswith("~") or (argument.word.startswith("+") and not argument.word.startswith("++"))
+
+
+def _replaced(case: Case, key: str) -> bool:
+    return any(word.partition("=")[0].lstrip("+") == key for word in case.job.extra_arguments)
