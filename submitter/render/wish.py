@@ -19,8 +19,8 @@ MODEL_BYTES = 2
 HCCL_BASE_PORT = 60000
 """HCCL's default first port of a host (HCCL_IF_BASE_PORT)."""
 _PORT_RANGES = ("HCCL_HOST_SOCKET_PORT_RANGE", "HCCL_NPU_SOCKET_PORT_RANGE")
-VERL_LEAVES_PORTS_OPEN = (0, 9)
-"""Since this release verl itself sets both ranges to "auto"."""
+VERL = "verl."
+"""verl sets both ranges to "auto" itself (trainer/constants_ppo.py, 0.7.1 to 0.9.1): HCCL then finds free ports."""
 
 
 def wish(job: Job) -> Wish:
@@ -43,7 +43,7 @@ def wish(job: Job) -> Wish:
         checkpoint_ratio=_checkpoint_ratio(settings) if saves else None,
         modules=_absolute(_reward_modules(settings)),
         ports=(job.trainer.torchrun.master_port,) if job.trainer.torchrun and job.trainer.torchrun.master_port else (),
-        hccl_base_port=_hccl_base_port(flags, stack.verl_minor if stack else None),
+        hccl_base_port=_hccl_base_port(flags, job.trainer.module),
         flags=flags,
     )
 
@@ -67,8 +67,8 @@ def _checkpoint_ratio(settings: Settings) -> float:
     return bytes_per_parameter / MODEL_BYTES
 
 
-def _hccl_base_port(flags: dict[str, str], verl: tuple[int, int] | None) -> int | None:
-    if any(name in flags for name in _PORT_RANGES) or (verl is not None and verl >= VERL_LEAVES_PORTS_OPEN):
+def _hccl_base_port(flags: dict[str, str], module: str) -> int | None:
+    if module.startswith(VERL) or any(name in flags for name in _PORT_RANGES):
         return None
     text = flags.get("HCCL_IF_BASE_PORT", "")
     return int(text) if text.isdecimal() else HCCL_BASE_PORT
