@@ -236,6 +236,16 @@ class Ledger:
             ).fetchall()
         return [_attempt(row) for row in rows]
 
+    def unended(self, address: str, limit: int) -> list[str]:
+        """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first."""
+        with self._told():
+            rows = self._connection.execute(
+                "SELECT submission_id FROM attempts JOIN runs USING (run) WHERE state IS NULL AND address = ?"
+                " ORDER BY intended_ms DESC, attempt DESC LIMIT ?",
+                (address, limit),
+            ).fetchall()
+        return [row[0] for row in rows]
+
     def _run(self, run: str) -> Run:
         return Run(*self._connection.execute("SELECT * FROM runs WHERE run = ?", (run,)).fetchone())
 

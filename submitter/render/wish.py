@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import PurePosixPath
 
-from runtime_env.stacks import stack_of
+from runtime_env.stacks import Stack, stack_of
 from submitter.checks.settings import Settings
 from submitter.gang.placement import CPUS_PER_NPU
 from submitter.gang.probes.wish import Wish
@@ -34,7 +34,7 @@ def wish(job: Job) -> Wish:
     return Wish(
         npus_per_node=job.cluster.npus_per_node,
         cpus_per_node=job.cluster.npus_per_node * CPUS_PER_NPU[job.trainer.launcher],
-        stack={name: value for name, value in asdict(stack).items() if name in _COMPONENTS} if stack else {},
+        stack=components(stack),
         model=next(iter(_absolute([settings.text("actor_rollout_ref.model.path") or ""])), None),
         data_files=_absolute(_texts(settings, "data.train_files") + _texts(settings, "data.val_files")),
         columns=tuple(name for name in [settings.text("data.prompt_key")] if name and settings.ppo),
@@ -46,6 +46,11 @@ def wish(job: Job) -> Wish:
         hccl_base_port=_hccl_base_port(flags, job.trainer.module),
         flags=flags,
     )
+
+
+def components(stack: Stack | None) -> dict[str, str]:
+    """What nodes are compared with: component -> version."""
+    return {name: value for name, value in asdict(stack).items() if name in _COMPONENTS} if stack else {}
 
 
 def _texts(settings: Settings, key: str) -> list[str]:

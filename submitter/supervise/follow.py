@@ -13,6 +13,8 @@ from submitter.cluster.logs import JobLog
 from submitter.errors import UnreachableError
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, parse_end
+from submitter.ledger import Ledger, LedgerError
+from submitter.supervise.nodes import keep_proposals
 from submitter.supervise.outcome import Outcome, first_line, outcome_of
 from submitter.texts import Tell
 
@@ -42,10 +44,13 @@ def follow(
     *,
     out: Callable[[str], None],
     tell: Tell,
+    ledger: Ledger | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Outcome:
     """Streams the log's lines to `out` until the submission has ended; Ctrl-C ends only the following.
+
+    What the attempt has against nodes is kept in `ledger`.
 
     A cluster that cannot be reached is told and waited for. UnreachableError: away for `AWAY_MAX_S`, pending for
     `PENDING_MAX_S`, or it no longer knows the job, or the token is refused.
@@ -53,12 +58,24 @@ def follow(
     log = JobLog(client, submission_id, tell=tell, clock=clock, sleep=sleep)
     watch = _Watch(client, submission_id, tell, clock)
     try:
-        return _Follower(log, watch, out, tell, sleep).run()
+        outcome = _Follower(log, watch, out, tell, sleep).run()
     except KeyboardInterrupt:
         tell("follow.interrupted", run=submission_id.rpartition("-a")[0])
         return Outcome(ExitCode.INTERRUPTED, watch.state, "interrupted", None)
     finally:
         log.close()
+    if ledger is not None:
+        _keep(ledger, client.address, watch.info, outcome, tell)
+    return outcome
+
+
+def _keep(ledger: Ledger, address: str, info: JobInfo | None, outcome: Outcome, tell: Tell) -> None:
+    """A ledger that cannot be written does not change how the run ended."""
+    assert info is not None  # it was followed to its end
+    try:
+        keep_proposals(ledger, address, info.submission_id, outcome.end, info.end_ms)
+    except LedgerError as error:
+        tell("nodes.not_kept", error=error)
 
 
 class _Watch:

@@ -21,6 +21,7 @@ from submitter.ledger import Ledger
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
+from submitter.supervise.inspect import catch_up
 from submitter.supervise.nodes import left_out
 from submitter.supervise.post import check_same_spec, other_spec, post
 from submitter.texts import Tell
@@ -58,10 +59,12 @@ def submit(
     cluster; after it `submit --run` with the same name goes on where this ended.
     """
     name = check_run(run) if run is not None else mint_run(job.name, rng or random.SystemRandom())
+    version = client.version()
+    catch_up(ledger, client)
     packages, body = prepare(
         job,
         run=name,
-        ray_version=client.version(),
+        ray_version=version,
         head_node_id=client.head().node_id,
         extra_packages=extra_packages,
         quarantine=left_out(ledger, client.address, _now_ms(clock), tell),
@@ -73,7 +76,7 @@ def submit(
             ledger.record_posted(adopted.submission_id, _now_ms(clock))
             return adopted
     for package in packages:
-        _upload(package, client, tell)
+        upload(package, client, tell)
     noted_ms = _now_ms(clock)
     _note(job, name, body, client, ledger, noted_ms)
     identity = str(body["submission_id"])
@@ -148,7 +151,7 @@ def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger)
     return None
 
 
-def _upload(package: Package, client: RayClient, tell: Tell) -> None:
+def upload(package: Package, client: RayClient, tell: Tell) -> None:
     if client.has_package(package.uri):
         return
     tell("submit.uploading", package=package.name, size=f"{len(package.data) / 2**20:.1f} MiB")

@@ -34,6 +34,7 @@ _ROOMS = (
     "render",
     "cluster",
     "supervise",
+    "doctor",
     "gang",
     "rehearsal",
     "probes_devices",
