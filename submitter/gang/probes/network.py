@@ -6,9 +6,10 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from .measure import Facts, NotMeasuredError, Probe
 from .odd import odd_ones
@@ -18,23 +19,44 @@ from .wish import Wish
 RTT_WARN_MS = 5.0
 RTT_WARN_TIMES = 10
 """Of the usual round trip between two nodes."""
-IFNAMES = ("HCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
-_LOOPBACK = "127."
+HCCL_IFNAME, GLOO_IFNAME = "HCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
+IFNAMES = (HCCL_IFNAME, GLOO_IFNAME, "TP_SOCKET_IFNAME")
+HCCL_PORTS = 16
+"""HCCL reserves so many from its base port on, whatever the number of devices (CANN: HCCL_IF_BASE_PORT)."""
+PEERS_SHOWN = 3
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_LOCAL = re.compile(r"127\.|::1$|::ffff:127\.", re.IGNORECASE)
+_LINK_LOCAL = "fe80:"
+_LISTENS = "0A"
+_LOCAL_V4, _LOCAL_V6 = "7F", ("0" * 24 + "01000000", "0000000000000000FFFF0000")
+"""As /proc/net/tcp writes them: each 4 bytes in the host's order, so that 127.0.0.1 ends with 7F."""
 
 
 def interfaces(
-    _wish: Wish, sys: Path = Path("/sys/class/net"), environ: Iterable[tuple[str, str]] | None = None
+    _wish: Wish,
+    sys: Path = Path("/sys/class/net"),
+    environ: Mapping[str, str] | None = None,
+    own: str | None = None,
+    addresses: Callable[[], Mapping[str, Sequence[str]]] | None = None,
 ) -> Facts:
-    """The interfaces with their MTU, the one that holds this node's own Ray address, and what the flags name."""
-    own = _own_ip()
-    mtus = {entry.name: _number(entry / "mtu") for entry in sorted(sys.iterdir())}
-    named = {name: value for name, value in (environ or os.environ.items()) if name in IFNAMES}
-    return {"ip": own, "interface": _holder(own), "mtu": mtus, "named": named}
+    """The interfaces with their MTU, those that have an IP, the one that holds this node's own Ray address (for
+    HCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME), and what those flags name now."""
+    ip = own or _own_ip()
+    known = (addresses or _addresses)()
+    return {
+        "ip": ip,
+        "interface": _holder(ip, known),
+        "mtu": {entry.name: _number(entry / "mtu") for entry in sorted(sys.iterdir())},
+        "with_ip": sorted(name for name, found in known.items() if found),
+        "named": {
+            name: value for name, value in (os.environ if environ is None else environ).items() if name in IFNAMES
+        },
+    }
 
 
-def names(_wish: Wish) -> Facts:
+def names(_wish: Wish, hostname: str | None = None) -> Facts:
     """The host's own name, and the addresses that it resolves to here."""
-    name = socket.gethostname()
+    name = socket.gethostname() if hostname is None else hostname
     try:
         found = sorted({str(info[4][0]) for info in socket.getaddrinfo(name, None)})
     except OSError as error:
@@ -42,42 +64,55 @@ def names(_wish: Wish) -> Facts:
     return {"hostname": name, "addresses": found, "why": None}
 
 
-def ports(wish: Wish, proc: Path = Path("/proc")) -> Facts:
+def ports(wish: Wish, proc: Path = Path("/proc"), own: str | None = None) -> Facts:
     """Wanted ports that something listens on, HCCL's own, and the kernel's ephemeral and reserved ranges."""
-    listening = set(_listening(proc))
+    listening = set(_listening(proc, with_loopback=is_local(own or _own_ip())))
     net = proc / "sys/net/ipv4"
     low, high = map(int, (net / "ip_local_port_range").read_text().split())
     base = wish.hccl_base_port
-    hccl = range(base, base + (wish.npus_per_node or 0)) if base else range(0)
-    wanted = sorted({*wish.ports, *hccl})
+    hccl = range(base, base + HCCL_PORTS) if base else range(0)
+    wanted = sorted({*wish.ports, *hccl[: wish.npus_per_node]})
     return {
         "taken": [port for port in wanted if port in listening],
         "wanted": wanted,
         "hccl": [hccl.start, hccl.stop - 1] if hccl else None,
         "ephemeral": [low, high],
-        "reserved": _ranges((net / "ip_local_reserved_ports").read_text()),
+        "reserved": _ranges(_read(net / "ip_local_reserved_ports")),
     }
 
 
-def hccn(_wish: Wish, file: Path = Path("/etc/hccn.conf")) -> Facts:
-    """The devices' own RoCE addresses, as the host's configuration gives them: device -> IP."""
+def open_ports(facts: Facts | None) -> list[int]:
+    """Those that peers may try: wanted by the job, and nobody's yet. Of a range the first and the last will do."""
+    if not facts:
+        return []
+    free = [port for port in facts["wanted"] if port not in facts["taken"]]
+    return [port for port in free if not {port - 1, port + 1} <= set(free)]
+
+
+def hccn(_wish: Wish, file: Path = Path("/etc/hccn.conf"), boot_id: Path = BOOT_ID) -> Facts:
+    """The devices' own RoCE addresses, as the host's configuration gives them: device -> IP. `boot`: equal for the
+    containers of one host."""
     try:
         text = file.read_text(errors="replace")
     except OSError as error:
         raise NotMeasuredError(f"no {file}: the devices' addresses are not told here") from error
-    return {"addresses": dict(re.findall(r"^\s*address_(\d+)\s*=\s*(\S+)", text, re.MULTILINE))}
+    addresses = dict(re.findall(r"^[ \t]*address_(\d+)[ \t]*=[ \t]*(\S+)", text, re.MULTILINE))
+    if not addresses:
+        raise NotMeasuredError(f"{file} names no address of a device")
+    return {"addresses": addresses, "boot": _read(boot_id).strip() or None}
 
 
 def no_interface(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
-    """Source: HCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME name an interface that each node must have, with its Ray IP."""
-    found = []
-    for node in nodes:
-        facts = node.facts("interfaces")
-        for name, wanted in facts.get("named", {}).items():
-            if not _matches(wanted, facts["mtu"]):
-                have = ", ".join(facts["mtu"])
-                found.append(Verdict("NR521", node.ip, "error", wanted, have, {"name": name}))
-    return found
+    """Source: HCCL and gloo bind to an interface that the flag names, and to an IP of it: without one they fail."""
+    return [
+        Verdict(
+            "NR521", node.ip, "error", wanted, ", ".join(facts["with_ip"]) or "-", {"name": name, "own": _own(facts)}
+        )
+        for node in nodes
+        if (facts := node.facts("interfaces"))
+        for name, wanted in sorted(facts["named"].items())
+        if wanted and not (_hccl_finds if name == HCCL_IFNAME else _gloo_finds)(wanted, facts["with_ip"])
+    ]
 
 
 def loopback_name(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
@@ -89,27 +124,29 @@ def loopback_name(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
             "warning",
             ", ".join(facts["addresses"]) or facts["why"],
             None,
-            {"name": facts["hostname"]},
+            {"name": facts["hostname"], "own": _own(node.facts("interfaces"))},
         )
         for node in nodes
-        if len(nodes) > 1 and not node.ip.startswith(_LOOPBACK)
-        if "GLOO_SOCKET_IFNAME" not in node.facts("interfaces").get("named", {})
-        if (facts := node.facts("names")) and all(address.startswith(_LOOPBACK) for address in facts["addresses"])
+        if len(nodes) > 1 and not is_local(node.ip)
+        if GLOO_IFNAME not in node.facts("interfaces").get("named", {})
+        if (facts := node.facts("names")) and all(is_local(address) for address in facts["addresses"])
     ]
 
 
 def unreachable(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
-    """Source: HCCL and gloo connect every pair of nodes. The node that most pairs fail with is the one to blame."""
+    """Source: HCCL and gloo connect every pair of nodes. The fewest nodes that all failing pairs have in common are to
+    blame: one node that is cut off, or one of two that do not reach each other."""
     pairs = [
-        (node.ip, peer, answer["why"])
+        (node.ip, peer, answer)
         for node in nodes
         for peer, answer in node.facts("peers").get("reach", {}).items()
         if "why" in answer
     ]
-    failures = Counter(ip for source, peer, _ in pairs for ip in (source, peer))
+    blamed = _cover({frozenset((source, peer)) for source, peer, _ in pairs})
     return [
-        Verdict("NR523", _blamed(source, peer, failures), "error", why, None, {"source": source, "peer": peer})
-        for source, peer, why in pairs
+        Verdict("NR523", next(ip for ip in blamed if ip in (source, peer)), "error", answer["why"], None, _way(*pair))
+        for pair in pairs
+        for source, peer, answer in [pair]
     ]
 
 
@@ -141,27 +178,23 @@ def in_ephemeral(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
 
 def other_mtu(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     """Source: packets larger than the smallest MTU on the way are dropped or cut: slow, or a connection that hangs."""
-    seen = {node.ip: _mtu(node) for node in nodes}
+    seen = {node.ip: _mtu(node) for node in nodes if not is_local(node.ip)}
     return [Verdict("NR526", ip, "warning", str(value), str(usual)) for ip, value, usual in odd_ones(seen)]
 
 
 def same_device_ip(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
-    """Source: hccn.conf: every device of the cluster has an address of its own; a copied file repeats them."""
-    owners: dict[str, list[tuple[str, str]]] = {}
+    """Source: hccn.conf: the same device of two hosts has two addresses; a copied file repeats them. A warning: HCCL
+    asks the driver, and the file may be one that was packed into the container's image."""
+    owners: dict[tuple[str, str], dict[str, str]] = {}
     for node in nodes:
-        for device, address in node.facts("hccn").get("addresses", {}).items():
-            owners.setdefault(address, []).append((node.ip, device))
+        facts = node.facts("hccn")
+        for device, address in facts.get("addresses", {}).items():
+            owners.setdefault((device, address), {}).setdefault(facts["boot"] or node.ip, node.ip)
     return [
-        Verdict(
-            "NR527",
-            ip,
-            "error",
-            address,
-            None,
-            {"npu": device, "other": f"{owners[address][0][0]} NPU {owners[address][0][1]}"},
-        )
-        for address, found in owners.items()
-        for ip, device in found[1:]
+        Verdict("NR527", ip, "warning", address, None, {"npu": device, "other": first})
+        for (device, address), hosts in owners.items()
+        for first, *others in [list(hosts.values())]
+        for ip in others
     ]
 
 
@@ -181,6 +214,25 @@ def slow_pair(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     ]
 
 
+def astray_names(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+    """Source: each node looked the host names of all others up. Ray and npurun use addresses; user code may not."""
+    return [
+        Verdict("NR529", node.ip, "hint", _some(sorted(names)), None, {"why": names[min(names)], "count": len(names)})
+        for node in nodes
+        if not is_local(node.ip) and (names := node.facts("peers").get("names"))
+    ]
+
+
+def other_way(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+    """Source: own addresses of the connections to the peers: sockets that are bound to none take these, not Ray's."""
+    return [
+        Verdict("NR530", node.ip, "hint", ", ".join(others), node.ip)
+        for node in nodes
+        if not is_local(node.ip)
+        if (others := [ip for ip in node.facts("peers").get("from", []) if ip != node.ip and not is_local(ip)])
+    ]
+
+
 PROBES = (
     Probe("interfaces", interfaces),
     Probe("names", names, 4.0),
@@ -196,6 +248,8 @@ JUDGES = (
     Judge("NR526", "interfaces", other_mtu),
     Judge("NR527", "hccn", same_device_ip),
     Judge("NR528", "peers", slow_pair),
+    Judge("NR529", "peers", astray_names),
+    Judge("NR530", "peers", other_way),
 )
 
 
@@ -205,14 +259,24 @@ def _own_ip() -> str:
     return str(ray.util.get_node_ip_address())
 
 
-def _holder(ip: str) -> str | None:
-    """The interface that has this address (all of 127.0.0.0/8 is lo's)."""
+def _addresses() -> dict[str, list[str]]:
+    """Interface -> its IPs, without those of one link alone."""
     import psutil  # comes with ray
 
-    if ip.startswith(_LOOPBACK):
-        return "lo"
-    table = psutil.net_if_addrs()
-    return next((name for name, addresses in table.items() if any(one.address == ip for one in addresses)), None)
+    families = (socket.AF_INET, socket.AF_INET6)
+    return {
+        name: [one.address for one in found if one.family in families and not one.address.startswith(_LINK_LOCAL)]
+        for name, found in psutil.net_if_addrs().items()
+    }
+
+
+def _holder(ip: str, addresses: Mapping[str, Sequence[str]]) -> str | None:
+    """The interface that has this address (all of 127.0.0.0/8 is lo's)."""
+    return "lo" if is_local(ip) else next((name for name, found in addresses.items() if ip in found), None)
+
+
+def is_local(address: str) -> bool:
+    return _LOCAL.match(address) is not None
 
 
 def _number(file: Path) -> int | None:
@@ -222,16 +286,27 @@ def _number(file: Path) -> int | None:
         return None
 
 
-def _listening(proc: Path) -> Iterable[int]:
-    """The port of every TCP socket that listens: state 0A in /proc/net/tcp."""
+def _listening(proc: Path, with_loopback: bool) -> Iterable[int]:
+    """The port of every TCP socket that listens; one on the loopback interface alone is in nobody's way."""
     for name in ("tcp", "tcp6"):
-        try:
-            lines = (proc / "net" / name).read_text().splitlines()[1:]
-        except OSError:
-            continue
-        for fields in (line.split() for line in lines):
-            if len(fields) > 3 and fields[3] == "0A":
-                yield int(fields[1].rpartition(":")[2], 16)
+        for fields in (line.split() for line in _read(proc / "net" / name).splitlines()[1:]):
+            if len(fields) > 3 and fields[3] == _LISTENS:
+                address, _, port = fields[1].rpartition(":")
+                if with_loopback or not _is_local_hex(address):
+                    yield int(port, 16)
+
+
+def _is_local_hex(address: str) -> bool:
+    mapped = len(address) == 8 or address.startswith(_LOCAL_V6[1])
+    return address == _LOCAL_V6[0] or (mapped and address.endswith(_LOCAL_V4))
+
+
+def _read(file: Path) -> str:
+    """Empty when it is not there: IPv6 may be off, and an older kernel lacks some settings."""
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def _ranges(text: str) -> list[list[int]]:
@@ -244,17 +319,41 @@ def _within(port: int, ranges: Sequence[Sequence[int]]) -> bool:
     return any(first <= port <= last for first, last in ranges)
 
 
-def _matches(wanted: str, have: Iterable[str]) -> bool:
-    """As HCCL and gloo read it: a list of prefixes; `=` asks for the whole name, `^` for any but these."""
-    if wanted.startswith("^"):
-        return True
-    exact = wanted.startswith("=")
-    choices = [one for one in wanted.lstrip("=").split(",") if one]
-    return any(name == one if exact else name.startswith(one) for name in have for one in choices)
+def _hccl_finds(wanted: str, have: Iterable[str]) -> bool:
+    """CANN: a list of prefixes; `=` asks for the whole names, `^` for any but these, `^=` for both."""
+    but = wanted.startswith("^")
+    rest = wanted.removeprefix("^")
+    exact = rest.startswith("=")
+    choices = [one.strip() for one in rest.removeprefix("=").split(",") if one.strip()]
+    return any(any(name == one if exact else name.startswith(one) for one in choices) != but for name in have)
 
 
-def _blamed(source: str, peer: str, failures: Counter[str]) -> str:
-    return peer if failures[peer] > failures[source] else source
+def _gloo_finds(wanted: str, have: Iterable[str]) -> bool:
+    """torch: a list of whole names, each of which has to be there."""
+    return {one for one in wanted.split(",") if one} <= set(have)
+
+
+def _cover(pairs: set[frozenset[str]]) -> list[str]:
+    """Nodes that have a part in every pair, as few as going by the number of pairs finds; of two alike the later."""
+    nodes: list[str] = []
+    while pairs:
+        counts = Counter(ip for pair in pairs for ip in pair)
+        nodes.append(max(counts, key=lambda ip: (counts[ip], ip)))
+        pairs = {pair for pair in pairs if nodes[-1] not in pair}
+    return nodes
+
+
+def _way(source: str, peer: str, answer: Mapping[str, Any]) -> dict[str, object]:
+    return {"source": source, "peer": f"{peer} port {answer['port']}" if "port" in answer else peer}
+
+
+def _own(facts: Mapping[str, Any]) -> str:
+    return facts.get("interface") or "?"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - PEERS_SHOWN} more" if len(names) > PEERS_SHOWN else ""
+    return ", ".join(names[:PEERS_SHOWN]) + more
 
 
 def _mtu(node: Node) -> int | None:

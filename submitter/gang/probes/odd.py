@@ -10,16 +10,18 @@ T = TypeVar("T", bound=Hashable)
 
 
 def odd_ones(values: Mapping[str, T | None]) -> list[tuple[str, T, T]]:
-    """(node, its value, the usual one) of each node that is not as most are.
+    """(node, its value, the usual one) of each node that is not as most are; None is not known and never odd.
 
-    None is not known and never odd. Without a strict majority every node but those of the first value by order is
-    named: which of two halves is wrong cannot be told, only that they differ.
+    Without a strict majority which of them is wrong cannot be told: every node is named, beside the commonest of
+    the other values.
     """
     known = {node: value for node, value in values.items() if value is not None}
-    if not known:
+    ranked = [value for value, _ in Counter(known.values()).most_common()]
+    if len(ranked) < 2:
         return []
-    usual, _ = Counter(known.values()).most_common(1)[0]
-    return [(node, value, usual) for node, value in known.items() if value != usual]
+    usual, second = ranked[:2]
+    named = known if not has_majority(values) else {node: value for node, value in known.items() if value != usual}
+    return [(node, value, second if value == usual else usual) for node, value in named.items()]
 
 
 def has_majority(values: Mapping[str, T | None]) -> bool:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import shutil
 import subprocess
 import sys
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..meeting import existing
+from . import model_folder
 from .measure import Facts, Probe
-from .odd import odd_ones
-from .verdict import Judge, Node, Verdict
+from .odd import has_majority, odd_ones
+from .verdict import Judge, Node, Severity, Verdict
 from .wish import Wish
 
-INDEX_LIMIT_BYTES = 64 * 1024 * 1024
-"""The index of the largest models has some MB."""
-FILES_LIMIT = 20_000
-"""A model's folder has hundreds of files: more is a folder by mistake."""
-SMALL_BYTES = 1024 * 1024
-"""Files up to this size (config, tokenizer) are compared by content, larger ones by size alone."""
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json", "tiktoken.model")
-WEIGHTS = (".safetensors", ".bin")
 IMPORT_S = 60.0
 """A module that imports torch takes 10 s on a cold file system."""
+IMPORTS_AT_ONCE = 4
+LATE = f"the import took longer than {IMPORT_S:.0f} s"
 CHECKPOINTS_KEPT = 2
 """The new one is written before an old one is removed."""
 PARQUET_MAGIC = b"PAR1"
@@ -44,15 +39,17 @@ else:
 
 
 def model(wish: Wish) -> Facts:
-    """Files, bytes, what is missing, and a fingerprint that is equal for equal folders."""
+    """`missing`; `tokenizer`: there is one; bytes and fingerprint of the weights; `small`: file -> digest."""
     folder = Path(str(wish.model))
     if not folder.is_dir():
-        return {"missing": [str(folder)], "bytes": None, "fingerprint": None}
-    sizes = _sizes(folder)
+        return {"missing": [str(folder)], "tokenizer": True, "bytes": None, "fingerprint": None, "small": {}}
+    names = model_folder.weight_files(folder)
     return {
-        "missing": _missing(folder, sizes),
-        "bytes": sum(size for name, size in sizes.items() if name.endswith(WEIGHTS)),
-        "fingerprint": _fingerprint(folder, sizes),
+        "missing": model_folder.missing(folder, wish.weights),
+        "tokenizer": model_folder.has_tokenizer(folder),
+        "bytes": model_folder.total_bytes(folder, names),
+        "fingerprint": model_folder.fingerprint(folder, names),
+        "small": model_folder.small_files(folder),
     }
 
 
@@ -63,12 +60,15 @@ def data(wish: Wish) -> Facts:
 
 def writable(wish: Wish) -> Facts:
     """Per folder: free bytes, or why nothing can be written there. The nearest folder that exists counts."""
-    return {"folders": {name: _write(Path(name)) for name in wish.write_dirs}}
+    return {"folders": {name: _write(Path(name)) for name in (*wish.write_dirs, *wish.log_dirs)}}
 
 
 def modules(wish: Wish) -> Facts:
-    """Per module of the user: None, or the last line of the error that importing it gives."""
-    return {"modules": {name: _import_error(name) for name in wish.modules}}
+    """Per module of the user: None, or the last line of the error that importing it gives; `late`: those that took
+    too long. Each in a process of its own, that stands where Ray's workers stand: in the job's working_dir."""
+    with ThreadPoolExecutor(IMPORTS_AT_ONCE) as pool:
+        found = dict(zip(wish.modules, pool.map(_import_error, wish.modules), strict=True))
+    return {"modules": found, "late": [name for name, why in found.items() if why == LATE]}
 
 
 def incomplete(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
@@ -81,9 +81,30 @@ def incomplete(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
 
 
 def other_model(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
-    """Source: names and sizes of all files, and the contents of small ones; ranks would start from other weights."""
-    seen = {node.ip: node.facts("model").get("fingerprint") for node in nodes if not node.facts("model").get("missing")}
-    return [Verdict("NR552", ip, "error", value[:12], usual[:12]) for ip, value, usual in odd_ones(seen)]
+    """Source: names, sizes and a sample of the weights; ranks would start from other ones."""
+    seen = {node.ip: facts["fingerprint"] for node in nodes if (facts := node.facts("model")) and not facts["missing"]}
+    severity: Severity = "error" if has_majority(seen) else "warning"
+    return [Verdict("NR552", ip, severity, value[:12], usual[:12]) for ip, value, usual in odd_ones(seen)]
+
+
+def other_small_files(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+    """Source: contents of config and tokenizer files: a difference may be a comment, or other token ids."""
+    known = {node.ip: facts["small"] for node in nodes if (facts := node.facts("model")) and not facts["missing"]}
+    names = sorted({name for small in known.values() for name in small})
+    odd: dict[str, list[str]] = {}
+    for name in names:
+        for ip, _, _ in odd_ones({ip: small.get(name, "-") for ip, small in known.items()}):
+            odd.setdefault(ip, []).append(name)
+    return [Verdict("NR559", ip, "warning", _some(files), None) for ip, files in odd.items()]
+
+
+def no_tokenizer(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+    """Source: the files that transformers' tokenizers read; a job may name a folder of its own for them."""
+    return [
+        Verdict("NR558", node.ip, "warning", model_folder.TOKENIZERS[0], None)
+        for node in nodes
+        if (facts := node.facts("model")) and not facts["missing"] and not facts["tokenizer"]
+    ]
 
 
 def bad_data(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
@@ -91,56 +112,65 @@ def bad_data(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
     found = []
     for node in nodes:
         for name, one in node.facts("data").get("files", {}).items():
-            absent = [column for column in wish.columns if one["columns"] is not None and column not in one["columns"]]
+            absent = [column for column in wish.columns if one["columns"] and column not in one["columns"]]
             why = one["why"] or (f"no column {', '.join(absent)}" if absent else None)
             if why:
                 found.append(Verdict("NR553", node.ip, "error", name, None, {"why": why}))
     return found
 
 
-def not_writable(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+def not_writable(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
     """Source: a file written, read back and removed in the folder, or in the nearest one that exists."""
     return [
-        Verdict("NR554", node.ip, "error", name, None, {"why": one["why"]})
+        Verdict("NR554", node.ip, "error" if name in wish.write_dirs else "warning", name, None, {"why": one["why"]})
         for node in nodes
         for name, one in node.facts("writable").get("folders", {}).items()
         if one["why"]
     ]
 
 
-def not_shared(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
-    """Source: each node left a token in the folder and looked for the others'; a resume reads all ranks' files."""
-    everyone = {node.ip for node in nodes if node.facts("peers")}
-    if len(everyone) < 2:
-        return []
-    return [
-        Verdict("NR555", node.ip, "error", folder, None, {"others": ", ".join(sorted(lacking))})
-        for node in nodes
-        for folder, seen in node.facts("peers").get("tokens", {}).items()
-        if (lacking := everyone - set(seen)) and node.ip in seen
-    ]
+def not_shared(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
+    """Source: each node left a token in the folder and looked for the others'; a resume reads all ranks' files.
+
+    A node that sees fewer than half of them lacks the mount that most have. Where nobody sees most, the folder is
+    every node's own: training works, a resume on other nodes does not.
+    """
+    found = []
+    for folder, seen in _tokens(nodes).items():
+        most = {ip for ip, others in seen.items() if 2 * len(others & set(seen)) > len(seen)}
+        if not most:
+            found.append(Verdict("NR555", min(seen), "warning", folder, None, {"others": _some(sorted(seen)[1:])}))
+        found += [
+            Verdict("NR555", ip, "error", folder, None, {"others": _some(sorted(most - seen[ip]))})
+            for ip in seen
+            if most and ip not in most
+        ]
+    return found
 
 
 def little_space(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
-    """Source: size of the model's files × what the job saves of it, for the checkpoints that exist at one time."""
-    found = []
+    """Source: size of the model's files × what the job saves of it, for the checkpoints that exist at one time.
+
+    Of a shared folder once; of folders that nodes have for themselves each holds its part.
+    """
+    size = max((node.facts("model").get("bytes") or 0 for node in nodes), default=0)
+    wanted = size * (wish.checkpoint_ratio or 0) * CHECKPOINTS_KEPT
+    found: dict[str, Verdict] = {}
     for node in nodes:
-        size = node.facts("model").get("bytes")
-        if not wish.checkpoint_ratio or not size:
-            continue
-        wanted = size * wish.checkpoint_ratio * CHECKPOINTS_KEPT
         for name, one in node.facts("writable").get("folders", {}).items():
-            if name in wish.shared_dirs and one["free"] is not None and one["free"] < wanted:
-                found.append(Verdict("NR556", node.ip, "warning", _gib(one["free"]), _gib(wanted), {"folder": name}))
-    return found
+            if name in wish.write_dirs and one["free"] is not None and one["free"] < wanted:
+                verdict = Verdict("NR556", node.ip, "warning", _gib(one["free"]), _gib(wanted), {"folder": name})
+                found.setdefault(name, verdict)
+    return list(found.values())
 
 
 def not_importable(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     """Source: imported in a process of its own on each node, with the environment of Ray's workers."""
     return [
-        Verdict("NR557", node.ip, "error", name, None, {"why": why})
+        Verdict("NR557", node.ip, "warning" if name in facts["late"] else "error", name, None, {"why": why})
         for node in nodes
-        for name, why in node.facts("modules").get("modules", {}).items()
+        if (facts := node.facts("modules"))
+        for name, why in facts["modules"].items()
         if why
     ]
 
@@ -148,7 +178,7 @@ def not_importable(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
 PROBES = (
     Probe("model", model, 10.0, lambda wish: wish.model),
     Probe("data", data, 10.0, lambda wish: wish.data_files),
-    Probe("writable", writable, 10.0, lambda wish: wish.write_dirs),
+    Probe("writable", writable, 10.0, lambda wish: wish.write_dirs or wish.log_dirs),
     Probe("modules", modules, IMPORT_S + 2, lambda wish: wish.modules),
 )
 JUDGES = (
@@ -159,52 +189,19 @@ JUDGES = (
     Judge("NR555", "peers", not_shared),
     Judge("NR556", "writable", little_space),
     Judge("NR557", "modules", not_importable),
+    Judge("NR558", "model", no_tokenizer),
+    Judge("NR559", "model", other_small_files),
 )
 
 
-def _sizes(folder: Path) -> dict[str, int]:
-    """File -> bytes, one level: links are followed, as a model in a Hugging Face cache consists of them."""
-    sizes: dict[str, int] = {}
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if len(sizes) >= FILES_LIMIT:
-            break
-        try:
-            if entry.is_file():
-                sizes[entry.name] = entry.stat().st_size
-        except OSError:  # a link that leads nowhere: it is not there
-            continue
-    return sizes
-
-
-def _missing(folder: Path, sizes: dict[str, int]) -> list[str]:
-    missing = [] if sizes.get("config.json") else ["config.json"]
-    if not any(sizes.get(name) for name in TOKENIZERS):
-        missing.append("tokenizer")
-    indexes = [name for name in sizes if name.endswith(".index.json")]
-    shards = {shard for name in indexes for shard in _shards(folder / name)}
-    missing += [name for name in sorted(shards) if not sizes.get(name)]
-    if not shards and not any(size and name.endswith(WEIGHTS) for name, size in sizes.items()):
-        missing.append("weights (*.safetensors)")
-    return missing
-
-
-def _shards(index: Path) -> set[str]:
-    try:
-        if index.stat().st_size > INDEX_LIMIT_BYTES:
-            return set()
-        names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return {f"{index.name} (not readable)"}
-    return {str(name) for name in names}
-
-
-def _fingerprint(folder: Path, sizes: dict[str, int]) -> str:
-    digest = hashlib.sha256()
-    for name, size in sorted(sizes.items()):
-        digest.update(f"{name}\0{size}\0".encode())
-        if size <= SMALL_BYTES and not name.endswith(WEIGHTS):
-            digest.update((folder / name).read_bytes())
-    return digest.hexdigest()
+def _tokens(nodes: Sequence[Node]) -> dict[str, dict[str, set[str]]]:
+    """Folder -> node -> nodes whose tokens it sees, of those that could leave their own; folders of several nodes."""
+    table: dict[str, dict[str, set[str]]] = {}
+    for node in nodes:
+        for folder, seen in node.facts("peers").get("tokens", {}).items():
+            if node.ip in seen:
+                table.setdefault(folder, {})[node.ip] = set(seen)
+    return {folder: seen for folder, seen in table.items() if len(seen) > 1}
 
 
 def _data_file(path: Path) -> dict[str, Any]:
@@ -235,26 +232,28 @@ def _columns(path: Path) -> dict[str, Any]:
 
 
 def _write(folder: Path) -> dict[str, Any]:
-    existing = next(one for one in (folder, *folder.parents) if one.exists())
-    token = existing / f".npurun-write-{uuid.uuid4().hex}"
+    place = existing(folder)
+    token = place / f".npurun-write-{uuid.uuid4().hex}"
     why = None
+    free: int | None = None
     try:
         token.write_text(token.name)
         if token.read_text() != token.name:
             why = "what was written is not what is read"
-        token.unlink()
-        free: int | None = shutil.disk_usage(existing).free
+        free = shutil.disk_usage(place).free
     except OSError as error:
-        why, free = f"{error.strerror} ({existing})", None
+        why = f"{error.strerror} ({place})"
+    with suppress(OSError):  # a full file system makes the file, and refuses what is in it
+        token.unlink()
     return {"free": free, "why": why}
 
 
-def _import_error(name: str) -> str | None:
+def _import_error(name: str, timeout_s: float = IMPORT_S) -> str | None:
     command = [sys.executable, "-c", _IMPORT, name]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=IMPORT_S, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired:
-        return f"the import took longer than {IMPORT_S:.0f} s"
+        return LATE
     if done.returncode == 0:
         return None
     lines = done.stderr.decode(errors="replace").strip().splitlines()
