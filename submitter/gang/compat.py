@@ -42,6 +42,22 @@ def pinned_group(bundles: Sequence[Mapping[str, float]], node_id: str, ip: str, 
     return {"bundles": [{**bundle, f"node:{ip}": NODE_RESOURCE_SHARE} for bundle in bundles]}
 
 
+_LIVING = ("DEPENDENCIES_UNREADY", "PENDING_CREATION", "ALIVE", "RESTARTING")
+
+
+def living_actors() -> list[Any]:
+    """`ActorTableData` of each actor that is not dead, with its runtime environment, which no public call tells.
+
+    Straight from the GCS: the State API goes through the dashboard, which may be off.
+    """
+    from ray._private.state import state
+    from ray.core.generated.gcs_pb2 import ActorTableData
+
+    connect = getattr(state, "_connect_and_get_accessor", None)  # absent in 2.46, where ray.nodes() has connected it
+    accessor = connect() if connect else state.global_state_accessor
+    return [ActorTableData.FromString(row) for name in _LIVING for row in accessor.get_actor_table(None, name)]
+
+
 def free_resources() -> dict[str, dict[str, float]]:
     """Free amounts by node id; a resource of which nothing is free is absent.
 

@@ -1,4 +1,4 @@
-"""The attempt's driver: place, prove, train, give back; its last line is the end record."""
+"""The attempt's driver: fence, place, look, prove, train, give back; its last line is the end record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .ended import Ended, Stop
 from .fence import fence
-from .fit_gang import Proposals, fit_gang, look_around
+from .fit_gang import Findings, fit_gang, look_around
 from .members import Gang, namespace
 from .node_worker import DriverProcess, start_gang_actor, this_driver
 from .plan import Plan
@@ -43,7 +43,7 @@ class Driver:
         self._phase: Phase = "start"
         self._gang: Gang | None = None
         self._actors: list[Any] = []
-        self._proposals = Proposals()
+        self._findings = Findings()
         self._process = this_driver()
 
     def run(self) -> End:
@@ -66,12 +66,12 @@ class Driver:
         say(f"driver of {self._attempt}: Ray {ray.__version__}, Python {platform.python_version()}, {platform.node()}")
         if self._plan.task == "doctor":
             self._phase = "fitness"
-            self._actors += look_around(self._plan, self._attempt, self._stop)
+            look_around(self._plan, self._attempt, self._stop, self._actors.extend)
             return Ended("succeeded")
         self._phase = "fence"
-        fence(self._attempt, self._stop)
+        fence(self._attempt, self._stop, self._plan.quarantine)
         self._phase = "placement"
-        gang = fit_gang(self._plan, self._attempt, self._stop, self._hold, self._proposals)
+        gang = fit_gang(self._plan, self._attempt, self._stop, self._hold, self._findings)
         self._phase = "proof"
         self._actors.append(start_gang_actor(gang))
         prove(self._plan, gang, self._stop)
@@ -93,7 +93,7 @@ class Driver:
         return Ended("driver_error", evidence=(clean(f"{type(error).__name__}: {error}")[:2000],))
 
     def _end(self, ended: Ended) -> End:
-        proposals = self._proposals.all()
+        proposals = self._findings.proposals()
         return End(
             attempt=self._attempt,
             phase=self._phase,
@@ -142,7 +142,7 @@ def _end_workers(gang: Gang, end: End, driver: DriverProcess) -> None:
     """A frozen raylet ends nobody: the node worker there is asked to end everything of the attempt, itself last."""
     import ray
 
-    for worker, member in zip(gang.workers, gang.members, strict=True):
+    for worker, member in zip(gang.workers, gang.members, strict=False):  # none yet when the attempt ends this early
         if end.reason == "node_frozen" and member.ip == end.node:
             ray.wait([worker.end_everything.remote(driver)], timeout=FAREWELL_S)
         else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .ask import RayNodes
 from .ended import Ended, Stop
-from .fitness import Candidate, look
+from .fitness import Candidate, Fitness, look
 from .members import Gang, Member
-from .node_worker import start_node_worker
+from .node_worker import start_bound, start_node_worker
 from .nodes import read_nodes
 from .placement import could_fit, need_of
 from .plan import Plan
@@ -18,79 +20,117 @@ from .probes.verdict import Verdict
 from .record import Proposal
 from .report import tell_fitness
 from .reserve import give_back, reserve
-from .say import say
+from .say import clean, say
 
 ROUNDS = 5
 """Each costs seconds; who has more unfit nodes than this has another trouble than nodes."""
 
+Unfit = Mapping[str, Sequence[Verdict]]
+"""IP -> why the node cannot run the job."""
 
-def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None], None], propose: Proposals) -> Gang:
+
+def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None], None], findings: Findings) -> Gang:
     """The gang, every node looked at, node workers running. `held` is told each gang before anything is done with
     it, and None once it is given back.
 
     Raises Ended: not_placed, node_unfit, stopped.
     """
+    trials = itertools.count(1)
     for _ in range(ROUNDS):
-        gang = reserve(plan, attempt, stop)
+        plan, gang = _reserve(plan, attempt, stop, trials, findings)
         held(gang)
-        gang.workers.extend(start_node_worker(member, attempt) for member in gang.members)
-        fitness = look(_candidates(gang.members), RayNodes(gang.workers), plan.wish, stop.check)
+        gang.workers.extend([start_node_worker(member, attempt) for member in gang.members])
+        fitness = look(_candidates(gang.members), RayNodes(gang.workers), plan.wish, stop.check, start_bound())
         tell_fitness(attempt, fitness)
+        findings.note(fitness)
         unfit = fitness.unfit
         if not unfit:
             return gang
-        if len(unfit) == len(gang.members) and len(unfit) > 1:
-            raise _ended(unfit)  # what all nodes have in common is no fault of a node: nobody is proposed
-        propose.add(unfit)
+        _check_policy(plan, findings, unfit)
         plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *unfit))
         _check_spare(plan, unfit)
         say(f"left out as unfit: {', '.join(unfit)}; the gang is reserved anew")
         _release(gang)
         held(None)
-    raise _ended(unfit)
+    raise _ended(findings.unfit)
 
 
-def look_around(plan: Plan, attempt: str, stop: Stop) -> list[Any]:
-    """Looks at every node that is alive, whoever uses it, and holds nothing. Returns the actors to end."""
+def look_around(plan: Plan, attempt: str, stop: Stop, started: Callable[[Sequence[Any]], None]) -> None:
+    """Looks at every node that is alive, whoever uses it, and holds nothing. `started` is told the actors to end."""
     alive = [node for node in read_nodes() if node.alive]
     workers = [start_node_worker(Member(node.node_id, node.ip, node.hostname), attempt) for node in alive]
+    started(workers)
     candidates = [
         Candidate(node.ip, node.hostname, node.npus, node.cpus, busy=node.npus_free < node.npus) for node in alive
     ]
-    tell_fitness(attempt, look(candidates, RayNodes(workers), plan.wish, stop.check))
-    return workers
+    tell_fitness(attempt, look(candidates, RayNodes(workers), plan.wish, stop.check, start_bound()))
 
 
-class Proposals:
-    """Nodes proposed for quarantine, with what was found; of a node seen twice the last look counts."""
+class Findings:
+    """What was found of every node that the attempt has looked at; of one seen twice the last look counts."""
 
     def __init__(self) -> None:
         self._found: dict[str, Sequence[Verdict]] = {}
 
-    def add(self, unfit: Mapping[str, Sequence[Verdict]]) -> None:
-        self._found.update(unfit)
+    def note(self, fitness: Fitness) -> None:
+        self._found.update({node.ip: fitness.unfit.get(node.ip, ()) for node in fitness.nodes})
 
-    def all(self) -> tuple[Proposal, ...]:
+    @property
+    def unfit(self) -> Unfit:
+        return {ip: verdicts for ip, verdicts in self._found.items() if verdicts}
+
+    @property
+    def common(self) -> frozenset[str]:
+        """Ids that every node has, of two at least: no fault of a node, but of the job or the cluster."""
+        ids = [frozenset(verdict.id for verdict in verdicts) for verdicts in self._found.values()]
+        return frozenset.intersection(*ids) if len(ids) > 1 else frozenset()
+
+    def proposals(self) -> tuple[Proposal, ...]:
+        """For quarantine: only what another node shows to be the node's own fault, by not having it."""
+        witnessed = len(self._found) > 1
         return tuple(
             Proposal(ip, verdict.id, verdict.value, verdict.limit, dict(verdict.values))
             for ip, verdicts in self._found.items()
             for verdict in verdicts
+            if witnessed and verdict.id not in self.common
         )
+
+
+def _reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int], findings: Findings) -> tuple[Plan, Gang]:
+    """The plan with what is left of its wait for room, which all rounds share."""
+    began = time.monotonic()
+    try:
+        gang = reserve(plan, attempt, stop, trials)
+    except Ended as ended:
+        if ended.reason == "not_placed" and findings.unfit:  # there was room, but for these
+            raise _ended(findings.unfit, ended.evidence) from ended
+        raise
+    left_s = max(0, plan.place_wait_s - int(time.monotonic() - began))
+    return dataclasses.replace(plan, place_wait_s=left_s), gang
 
 
 def _candidates(members: Sequence[Member]) -> list[Candidate]:
     return [Candidate(member.ip, member.hostname, member.npus, member.cpus) for member in members]
 
 
-def _check_spare(plan: Plan, unfit: Mapping[str, Sequence[Verdict]]) -> None:
-    """Raises Ended when the job wants it so, or when no node could take the place of the unfit ones."""
-    if plan.on_unfit == "fail" or could_fit(read_nodes(), need_of(plan)) < plan.nodes:
+def _check_policy(plan: Plan, findings: Findings, unfit: Unfit) -> None:
+    """Raises Ended when the job wants it so, or when other nodes would not be better."""
+    if findings.common:
+        say(f"every node that was looked at has {', '.join(sorted(findings.common))}: no node is to blame")
+    if findings.common or plan.on_unfit == "fail":
         raise _ended(unfit)
 
 
-def _ended(unfit: Mapping[str, Sequence[Verdict]]) -> Ended:
-    lines = [f"{verdict.node}: {verdict.line()}" for verdicts in unfit.values() for verdict in verdicts]
-    return Ended("node_unfit", node=next(iter(unfit)), evidence=tuple(lines))
+def _check_spare(plan: Plan, unfit: Unfit) -> None:
+    """Raises Ended when no node could take the place of the unfit ones, even if it were free."""
+    fitting = could_fit(read_nodes(), need_of(plan))
+    if fitting < plan.nodes:
+        raise _ended(unfit, (f"without them {fitting} nodes could fit, {plan.nodes} wanted",))
+
+
+def _ended(unfit: Unfit, more: Sequence[str] = ()) -> Ended:
+    lines = [clean(f"{verdict.node}: {verdict.line()}") for verdicts in unfit.values() for verdict in verdicts]
+    return Ended("node_unfit", node=next(iter(unfit)), evidence=(*lines, *more))
 
 
 def _release(gang: Gang) -> None:

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ask import Answer, Bound, Nodes, ask_all
-from .probes.catalogue import JUDGES
+from .node_worker import START
+from .probes.catalogue import JUDGES, PROBES
 from .probes.measure import Measured, from_json
 from .probes.verdict import Node, Verdict
 from .probes.wish import Wish
 
-MEASURE = Bound(total_s=90.0, grace_s=20.0)
-"""Cold worker processes on a loaded host take a minute; the probes themselves 2 s."""
+MEASURE_MARGIN_S = 5.0
+"""Beside the probes' own limits: a loaded host."""
 CLOCK = Bound(total_s=5.0, grace_s=2.0)
 MEET = Bound(total_s=15.0, grace_s=8.0)
 """A connection that a firewall swallows is given up after 3 s, in parallel over all peers."""
+PART = Bound(total_s=3.0, grace_s=1.0)
+"""Tokens in shared folders are removed before the worker may be ended."""
 
 SILENT = "NR571"
 
@@ -49,24 +52,49 @@ class Fitness:
         return {node.ip: found for node in self.nodes if (found := tuple(v for v in errors if v.node == node.ip))}
 
 
-def look(candidates: Sequence[Candidate], workers: Nodes, wish: Wish, check: Callable[[], None]) -> Fitness:
-    """Bounded whatever the nodes do; `check` may raise to end it (a stop)."""
+def look(
+    candidates: Sequence[Candidate], workers: Nodes, wish: Wish, check: Callable[[], None], start: Bound = START
+) -> Fitness:
+    """Bounded whatever the nodes do; `check` may raise to end it (a stop). `start` is for workers that begin cold."""
     began = time.monotonic()
     everyone = range(len(candidates))
-    wanted = dataclasses.asdict(wish)
-    named = {index: (wanted, candidates[index].ip) for index in everyone}
-    measured = ask_all(workers, named, "measure", MEASURE, check)
-    answering = [index for index in everyone if measured[index].why is None]
-    clocks = ask_all(workers, dict.fromkeys(answering, ()), "clock", CLOCK, check)
-    peers = {candidates[index].ip: measured[index].value["port"] for index in answering}
-    met = ask_all(workers, dict.fromkeys(answering, (peers,)), "meet", MEET, check)
-    for index in answering:
-        workers.ask(index, "part")
+    up = ask_all(workers, dict.fromkeys(everyone, ()), "ping", start, check)
+    awake = _answering(up)
+    try:
+        measured, clocks, met = _asked(candidates, workers, wish, check, awake)
+    finally:
+        ask_all(workers, dict.fromkeys(awake, ()), "part", PART, lambda: None)
+    answers = {**up, **measured}
     nodes = tuple(
-        _node(candidate, measured[index], clocks.get(index), met.get(index))
+        _node(candidate, answers[index], clocks.get(index), met.get(index))
         for index, candidate in enumerate(candidates)
     )
     return Fitness(nodes, tuple(judge(nodes, wish)), time.monotonic() - began)
+
+
+def _asked(
+    candidates: Sequence[Candidate], workers: Nodes, wish: Wish, check: Callable[[], None], awake: Sequence[int]
+) -> tuple[dict[int, Answer], dict[int, Answer], dict[int, Answer]]:
+    """What those that are awake measure by themselves, their clocks, and what they find of each other."""
+    wanted = dataclasses.asdict(wish)
+    questions = {index: (wanted, candidates[index].ip) for index in awake}
+    measured = ask_all(workers, questions, "measure", _measure_bound(wish), check)
+    answering = _answering(measured)
+    clocks = ask_all(workers, dict.fromkeys(answering, ()), "clock", CLOCK, check)
+    peers = {candidates[index].ip: measured[index].value["ports"] for index in answering}
+    names = {candidates[index].ip: candidates[index].hostname for index in answering}
+    met = ask_all(workers, dict.fromkeys(answering, (peers, names)), "meet", MEET, check)
+    return measured, clocks, met
+
+
+def _measure_bound(wish: Wish) -> Bound:
+    """Those that are awake begin at once, and end with their slowest probe: no grace for a half that is quicker."""
+    total_s = MEASURE_MARGIN_S + max(probe.limit_s for probe in PROBES if probe.asked(wish))
+    return Bound(total_s, total_s)
+
+
+def _answering(answers: Mapping[int, Answer]) -> list[int]:
+    return [index for index, answer in answers.items() if answer.why is None]
 
 
 def judge(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:

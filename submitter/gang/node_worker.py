@@ -9,17 +9,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import host_facts, processes
+from .ask import Bound
 from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
 from .probes.catalogue import PROBES
 from .probes.measure import as_json, measure_all
+from .probes.network import open_ports
 from .probes.wish import Wish
+from .remains import Remains
 from .share import GangActor
 
 CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
 
 LOOK_EVERY_S = 0.25
+
+START = Bound(total_s=90.0, grace_s=20.0)
+"""Cold worker processes on a loaded host take a minute; where one node needs longer than the others it is seconds."""
+BUILD = Bound(total_s=300.0, grace_s=120.0)
+"""Where the runtime environment has packages to be installed first, on each node anew."""
+_BUILT = ("pip", "uv", "conda", "image_uri", "container")
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class NodeWorker:
         self._attempt = attempt
         self._clock = clock
         self._meeting: Meeting | None = None
-        self._ended: set[str] = set()
+        self._remains = Remains()
 
     def ping(self) -> None:
         """Answers, and that is all."""
@@ -54,18 +63,20 @@ class NodeWorker:
         return host_facts.read()
 
     def measure(self, wish: dict[str, Any], name: str) -> dict[str, Any]:
-        """`{"probes": {name: Measured as JSON}, "port": where peers may knock until `part`}`."""
+        """`{"probes": {name: Measured as JSON}, "ports": where peers may knock until `part`}`."""
         wanted = Wish.from_json(wish)
         self._meeting = Meeting(self._attempt, name, wanted.shared_dirs)
-        return {"probes": as_json(measure_all(PROBES, wanted)), "port": self._meeting.port}
+        measured = measure_all(PROBES, wanted)
+        return {"probes": as_json(measured), "ports": [self._meeting.port, *open_ports(measured["ports"].facts)]}
 
     def clock(self) -> float:
         """Wall clock, seconds."""
         return self._clock()
 
-    def meet(self, peers: dict[str, int]) -> dict[str, Any]:
-        """After `measure` of all: which peers (IP -> port) this node reaches, and whose tokens it sees."""
-        return self._meeting.meet(peers) if self._meeting else {"reach": {}, "tokens": {}}
+    def meet(self, peers: dict[str, list[int]], names: dict[str, str]) -> dict[str, Any]:
+        """After `measure` of all: which peers (IP -> ports) this node reaches, whose tokens it sees, and which host
+        names (by IP) lead elsewhere; empty without `measure`."""
+        return self._meeting.meet(peers, names) if self._meeting else {}
 
     def part(self) -> None:
         if self._meeting:
@@ -92,19 +103,12 @@ class NodeWorker:
         return [f"{process.pid} {process.command[:120]}" for process in left]
 
     def end_earlier(self, run: str, number: int) -> dict[str, list[str]]:
-        """SIGKILL to what attempts of the run before `number` left here: `{"ended": …, "left": …}`, a line each.
+        """As `Remains.end`."""
+        return self._remains.end(run, number)
 
-        `left` is what this look still found: gone by the next one, unless it waits for a device.
-        """
-        found = processes.of_earlier(run, number)
-        for process in found:
-            processes.end(process)
-        lines = [f"pid {process.pid} {process.state} {process.command[:120]}" for process in found]
-        return {"ended": [line for line in lines if line not in self._ended], "left": self._note(lines)}
-
-    def _note(self, lines: list[str]) -> list[str]:
-        self._ended.update(lines)
-        return lines
+    def earlier_on_devices(self) -> dict[str, list[str] | str | None]:
+        """As `Remains.on_devices`."""
+        return self._remains.on_devices()
 
     def end_everything(self, driver: DriverProcess) -> None:
         """The last act on a node whose raylet is frozen and cannot end its workers: this process goes too."""
@@ -129,6 +133,14 @@ def start_node_worker(member: Member, attempt: str) -> Any:
 
     options = {"num_cpus": 0, "max_concurrency": CALLS_AT_ONCE, "max_restarts": 0}
     return ray.remote(NodeWorker).options(**options, scheduling_strategy=pinned_to(member.node_id)).remote(attempt)
+
+
+def start_bound() -> Bound:
+    """How long new node workers of this job may take until they answer."""
+    import ray
+
+    env = ray.get_runtime_context().runtime_env
+    return BUILD if any(env.get(name) for name in _BUILT) else START
 
 
 def start_gang_actor(gang: Gang) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,18 +34,28 @@ def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
 
 
 def of_earlier(run: str, number: int, proc: Path = PROC) -> list[Process]:
-    """Processes on this host of the run's attempts before `number`; zombies hold nothing and do not count.
+    """Processes on this host of the run's attempts before `number`; what has ended holds nothing and does not count."""
+    own = set(lineage(os.getpid(), proc))  # never the raylet that this worker lives by, whoever started it
+    found = _all(lambda entries: is_earlier(_variables(entries), run, number), proc)
+    return [process for process in found if process.pid not in own and not _has_ended(proc / str(process.pid))]
+
+
+def is_earlier(environ: Mapping[str, str], run: str, number: int) -> bool:
+    """Whether an environment is that of an attempt of `run` before `number`.
 
     Both variables have to say so: NPURUN_RUN alone may be a person's shell.
     """
-    prefix = f"{ATTEMPT_VARIABLE}={run}-a".encode()
+    of_run, _, attempt = environ.get(ATTEMPT_VARIABLE, "").rpartition("-a")
+    if not of_run == run == environ.get(RUN_VARIABLE):
+        return False
+    return re.fullmatch("[1-9][0-9]{0,8}", attempt) is not None and int(attempt) < number
 
-    def earlier(environ: Sequence[bytes]) -> bool:
-        numbers = [entry[len(prefix) :] for entry in environ if entry.startswith(prefix)]
-        of_run = f"{RUN_VARIABLE}={run}".encode() in environ
-        return of_run and any(text.isdigit() and int(text) < number for text in numbers)
 
-    return [process for process in _all(earlier, proc) if process.state != "Z"]
+def state_of(process: Process, proc: Path = PROC) -> str | None:
+    """Its state by now; None when it has ended: gone, another process, or a zombie without threads."""
+    folder = proc / str(process.pid)
+    state, _, started = _stat(folder)
+    return None if started != process.started or _has_ended(folder) else state
 
 
 def lineage(pid: int, proc: Path = PROC) -> list[int]:
@@ -119,10 +130,26 @@ def _read(folder: Path, wanted: Callable[[Sequence[bytes]], bool]) -> Process | 
     return Process(int(folder.name), parent, state, started, command, job) if started else None
 
 
+def _variables(entries: Iterable[bytes]) -> dict[str, str]:
+    pairs = (os.fsdecode(entry).partition("=") for entry in entries)
+    return {name: value for name, _, value in pairs}
+
+
+def _has_ended(folder: Path) -> bool:
+    """A killed process whose thread waits for a device looks like a zombie, but for the count of its threads."""
+    fields = _fields(folder)
+    return not fields or (fields[0] in "ZX" and int(fields[17]) <= 1)
+
+
 def _stat(folder: Path) -> tuple[str, int, str]:
     """(state, parent's pid, start time); empty when the process is gone."""
+    fields = _fields(folder)
+    return (fields[0], int(fields[1]), fields[19]) if fields else ("", 0, "")
+
+
+def _fields(folder: Path) -> list[str]:
+    """/proc/<pid>/stat from the state on (proc(5) counts it as 3); empty when the process is gone."""
     try:
-        fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        return (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
-        return ("", 0, "")
-    return (fields[0], int(fields[1]), fields[19])
+        return []

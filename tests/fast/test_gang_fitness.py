@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from submitter.gang import fitness
 from submitter.gang.ask import Bound, LostError, ask_all
 from submitter.gang.fitness import Candidate, look
 from submitter.gang.probes.measure import NotMeasuredError, Probe, as_json, from_json, measure_all
@@ -24,6 +23,7 @@ class FakeNodes:
         self._pool = ThreadPoolExecutor(2 * count + 1)
         self._delay, self._skew = delay, skew
         self.over = threading.Event()
+        self.asked: list[tuple[int, str]] = []
 
     def ask(self, index: int, method: str, *arguments: Any) -> Any:
         return self._pool.submit(self._answer, index, method, *arguments)
@@ -39,8 +39,9 @@ class FakeNodes:
     def _answer(self, index: int, method: str, *arguments: Any) -> Any:
         delay = self._delay(index)
         self.over.wait(60 if delay is None else delay if method == "measure" else 0)
+        self.asked.append((index, method))
         if method == "measure":
-            return {"probes": {}, "port": 1}
+            return {"probes": {}, "ports": [1]}
         if method == "clock":
             return time.time() + self._skew(index)
         return {"reach": {}, "tokens": {}}
@@ -72,10 +73,9 @@ def test_two_hundred_nodes_take_as_long_as_the_slowest(made: Any) -> None:
     assert seen.took_s < 5  # the sum is 40 s; the fakes' own threads take most of what is above 1 s
 
 
-def test_a_silent_node_is_named_and_the_rest_judged(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitness, "MEASURE", Bound(total_s=30, grace_s=0.5))
+def test_a_silent_node_is_named_and_the_rest_judged(made: Any) -> None:
     nodes = made(4, lambda index: None if index == 2 else 0.0)
-    seen = look(candidates(4), nodes, Wish(), lambda: None)
+    seen = look(candidates(4), nodes, Wish(), lambda: None, Bound(total_s=30, grace_s=0.5))
     assert [node.ip for node in seen.nodes if node.silent] == ["10.0.0.2"]
     assert list(seen.unfit) == ["10.0.0.2"]
     assert seen.unfit["10.0.0.2"][0].id == "NR571"
@@ -105,6 +105,20 @@ def test_a_stop_ends_the_wait(made: Any) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         ask_all(made(2, lambda _: None), {0: ({}, "a"), 1: ({}, "b")}, "measure", Bound(60, 60), stop)
+
+
+def test_a_stop_while_nodes_measure_lets_them_part(made: Any) -> None:
+    """Tokens in shared folders would stay else: the workers are killed right after."""
+    nodes = made(2, lambda _: 1.0)
+    checks = iter(range(100))
+
+    def stop() -> None:
+        if (0, "ping") in nodes.asked and (1, "ping") in nodes.asked and next(checks) > 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        look(candidates(2), nodes, Wish(), stop)
+    assert {(0, "part"), (1, "part")} <= set(nodes.asked)
 
 
 def test_probes_are_bounded_and_each_says_what_became_of_it() -> None:
