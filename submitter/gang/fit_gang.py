@@ -29,7 +29,14 @@ Unfit = Mapping[str, Sequence[Verdict]]
 """IP -> why the node cannot run the job."""
 
 
-def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None], None], findings: Findings) -> Gang:
+def fit_gang(
+    plan: Plan,
+    attempt: str,
+    stop: Stop,
+    held: Callable[[Gang | None], None],
+    findings: Findings,
+    clock: Callable[[], float] = time.monotonic,
+) -> Gang:
     """The gang, every node looked at, node workers running. `held` is told each gang before anything is done with
     it, and None once it is given back.
 
@@ -37,7 +44,9 @@ def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None],
     """
     trials = itertools.count(1)
     for _ in range(ROUNDS):
-        plan, gang = _reserve(plan, attempt, stop, trials, findings)
+        began = clock()
+        gang = _reserve(plan, attempt, stop, trials, findings)
+        waited = clock() - began
         held(gang)
         gang.workers.extend([start_node_worker(member, attempt) for member in gang.members])
         fitness = look(_candidates(gang.members), RayNodes(gang.workers), plan.wish, stop.check, start_bound())
@@ -47,7 +56,8 @@ def fit_gang(plan: Plan, attempt: str, stop: Stop, held: Callable[[Gang | None],
         if not unfit:
             return gang
         _check_policy(plan, findings, unfit)
-        plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *unfit))
+        left_s = max(0, plan.place_wait_s - int(waited))  # all rounds share the wait for room
+        plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *unfit), place_wait_s=left_s)
         _check_spare(plan, unfit)
         say(f"left out as unfit: {', '.join(unfit)}; the gang is reserved anew")
         _release(gang)
@@ -96,17 +106,13 @@ class Findings:
         )
 
 
-def _reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int], findings: Findings) -> tuple[Plan, Gang]:
-    """The plan with what is left of its wait for room, which all rounds share."""
-    began = time.monotonic()
+def _reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int], findings: Findings) -> Gang:
     try:
-        gang = reserve(plan, attempt, stop, trials)
+        return reserve(plan, attempt, stop, trials)
     except Ended as ended:
         if ended.reason == "not_placed" and findings.unfit:  # there was room, but for these
             raise _ended(findings.unfit, ended.evidence) from ended
         raise
-    left_s = max(0, plan.place_wait_s - int(time.monotonic() - began))
-    return dataclasses.replace(plan, place_wait_s=left_s), gang
 
 
 def _candidates(members: Sequence[Member]) -> list[Candidate]:
