@@ -8,7 +8,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -144,13 +144,14 @@ def _why(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def _resolving(names: Mapping[str, str]) -> Any:
-    """Starts to look all names up; the result, when called, tells those that do not lead to their node's IP.
+def _resolving(names: Mapping[str, str]) -> Callable[[], dict[str, str]]:
+    """Starts to look up those that are not empty; the result, when called, tells which do not lead to their node's IP.
 
     Daemons: a look-up has no time limit of its own. A name without an answer within NAMES_S is told as such.
     """
     found: dict[str, str | None] = {}
     todo: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    names = {ip: name for ip, name in names.items() if name}
     for ip, name in names.items():
         todo.put((ip, name))
 
