@@ -58,17 +58,17 @@ def facts_of(nodes: Sequence[Node]) -> tuple[Fact, ...]:
         Fact("chip", _chip),
         Fact("health", _health, ("NR503",)),
         Fact("hbm", _hbm, ("NR504", "NR505"), unit="GB"),
-        *(Fact(name, _version(name), ("NR511", "NR512"), component=name) for name in _COMPONENTS),
+        *(Fact(name, _version(name), ("NR511", "NR512", "NR513"), component=name) for name in _COMPONENTS),
         Fact("memory", _memory, ("NR531", "NR539"), unit="GiB"),
         Fact("shm", _folder("shm"), ("NR532",), unit="GiB"),
         Fact("tmp", _folder("tmp"), ("NR533",), unit="GiB"),
         Fact("clock", clock, ("NR536",), unit="s"),
-        Fact("interface", lambda node: node.facts("interfaces").get("interface"), ("NR521", "NR522")),
+        Fact("interface", lambda node: node.facts("interfaces").get("interface"), ("NR521", "NR522", "NR530")),
         Fact("mtu", _mtu, ("NR526",)),
         Fact("rtt", _rtt, ("NR523", "NR528"), unit="ms"),
         Fact("cpus", _cpus, ("NR538",)),
         Fact("files", _files, ("NR534",)),
-        Fact("model", _model, ("NR551", "NR552")),
+        Fact("model", _model, ("NR551", "NR552", "NR558", "NR559")),
         Fact("data", _data, ("NR553",)),
         Fact("write", _writable, ("NR554", "NR555", "NR556"), unit="GiB"),
     )
@@ -130,8 +130,11 @@ def _version(component: str) -> Callable[[Node], Cell]:
 def _memory(node: Node) -> Cell:
     """Free, of what the container may use."""
     facts = node.facts("memory")
-    free = facts.get("available")
-    return None if free is None else min(free, facts.get("limit") or free) / GIB
+    free: int | None = facts.get("available")
+    limit: int | None = facts.get("limit")
+    if free is None or limit is None:
+        return None if free is None else free / GIB
+    return min(free, limit - int(facts.get("used") or 0)) / GIB
 
 
 def _folder(kind: str) -> Callable[[Node], Cell]:

@@ -89,6 +89,11 @@ def _asked(
     return measured, clocks, met
 
 
+def longest_s(wish: Wish, start: Bound = START) -> float:
+    """The most that `look` takes."""
+    return sum(bound.total_s for bound in (start, _measure_bound(wish), CLOCK, MEET, PART))
+
+
 def _measure_bound(wish: Wish) -> Bound:
     """A node ends with its slowest probe, whatever hangs in it."""
     slowest_s = max(probe.limit_s for probe in PROBES if probe.asked(wish))

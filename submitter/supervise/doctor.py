@@ -18,10 +18,11 @@ from submitter.cluster.errors import RayError
 from submitter.cluster.packages import Package, gang_package, working_dir_package
 from submitter.errors import NpurunError, RunFailedError, UnreachableError
 from submitter.exit_codes import ExitCode
-from submitter.gang.fitness import CLOCK, MEASURE, MEET
+from submitter.gang.fitness import longest_s
+from submitter.gang.node_worker import BUILD, START
 from submitter.gang.plan import Plan
 from submitter.gang.probes.wish import Wish
-from submitter.gang.record import parse_fitness, parse_verdict
+from submitter.gang.record import RECORD_PREFIXES, parse_fitness, parse_verdict
 from submitter.job.model import Cluster, Job, Trainer
 from submitter.render.plan import plan
 from submitter.render.request import ATTEMPT_KEY, RUN_KEY, Facts, request, request_bytes
@@ -39,9 +40,10 @@ START_BOUND_S = 120.0
 """For Ray to unpack a megabyte on the head and to start a process there: seconds, on a loaded head a minute."""
 START_WITH_PIP_S = 900.0
 """Ray's own limit for a job that installs packages first (RAY_JOB_START_TIMEOUT_SECONDS)."""
+DOUBT_S = 10.0
+"""A POST whose answer was lost shows as a job by then, or it never arrived."""
 MARGIN_S = 40.0
 """Beside the looking itself: connecting to Ray, the records, the end of all workers."""
-LOOK_BOUND_S = MEASURE.total_s + CLOCK.total_s + MEET.total_s + MARGIN_S
 STOP_BOUND_S = 15.0
 """Ray does not stop a job that is pending, although it says so: asked again until it has ended."""
 
@@ -81,7 +83,7 @@ class NotMeasured:
 @dataclass(frozen=True)
 class Examination:
     nodes: tuple[Mapping[str, Any], ...]
-    """`gang.probes.verdict.Node` as JSON, sorted as the driver found them."""
+    """`gang.probes.verdict.Node` as JSON, by IP."""
     findings: tuple[Finding, ...]
     """Errors first, else by node and id."""
     not_measured: tuple[NotMeasured, ...]
@@ -109,16 +111,29 @@ def examine(
     for package in packages:
         upload(package, client, tell)
     identity = str(body["submission_id"])
-    bound_s = START_WITH_PIP_S if job is not None and job.runtime_env.pip else START_BOUND_S
     began = clock()
     try:
-        _post(client, body)
+        doubt = _post(client, body)
         tell("doctor.looking", address=client.address, submission=identity)
-        info = _Waiting(client, identity, bound_s, tell, clock, sleep).until_ended()
+        info = _Waiting(client, identity, doubt, bounds(job), tell, clock, sleep).until_ended()
     except KeyboardInterrupt:
         _stop(client, identity, clock, sleep)
         raise InterruptedDoctorError("doctor.interrupted", submission=identity) from None
     return _read(info, list(whole_log(client, identity)), clock() - began)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Seconds: until the driver runs, and from then on until its end."""
+
+    start_s: float
+    look_s: float
+
+
+def bounds(job: Job | None) -> Bounds:
+    installs = job is not None and bool(job.runtime_env.pip)
+    looking = longest_s(doctor_plan(job, None).wish, BUILD if installs else START)
+    return Bounds(START_WITH_PIP_S if installs else START_BOUND_S, looking + MARGIN_S)
 
 
 def prepare(
@@ -168,13 +183,15 @@ def why_of(said: str) -> Phrase | str:
     return said
 
 
-def _post(client: RayClient, body: Mapping[str, Any]) -> None:
-    """Once: a POST in doubt is resolved by looking for the job, and a second job would disturb the first one."""
+def _post(client: RayClient, body: Mapping[str, Any]) -> RayError | None:
+    """Once: a POST in doubt, whose error is returned, is resolved by looking for the job."""
     try:
         client.post_job(request_bytes(body))
     except RayError as error:
         if not error.in_doubt:
             raise
+        return error
+    return None
 
 
 class _Waiting:
@@ -184,20 +201,23 @@ class _Waiting:
         self,
         client: RayClient,
         identity: str,
-        start_bound_s: float,
+        doubt: RayError | None,
+        bounds: Bounds,
         tell: Tell,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
         self._client = client
         self._id = identity
+        self._doubt = doubt
         self._tell = tell
         self._clock = clock
         self._sleep = sleep
         self._info: JobInfo | None = None
         self._error: RayError | None = None
         self._since = self._said_at = clock()
-        self._bound_s = start_bound_s
+        self._bounds = bounds
+        self._bound_s = bounds.start_s
 
     def until_ended(self) -> JobInfo:
         while True:
@@ -226,9 +246,12 @@ class _Waiting:
         self._error = None
         if self._running and not ran:
             self._since = self._said_at = self._clock()
-            self._bound_s = LOOK_BOUND_S
+            self._bound_s = self._bounds.look_s
 
     def _check_bound(self) -> None:
+        unknown = self._info is None and self._error is None
+        if self._doubt is not None and unknown and self._clock() - self._since > DOUBT_S:
+            raise self._doubt
         if self._clock() - self._since <= self._bound_s:
             return
         values = {"submission": self._id, "address": self._client.address, "seconds": f"{self._bound_s:.0f}"}
@@ -272,7 +295,8 @@ def _last_line(client: RayClient, identity: str) -> str:
 
 
 def _read(info: JobInfo, lines: Sequence[str], took_s: float) -> Examination:
-    nodes = tuple(node for line in lines if (node := parse_fitness(line, info.submission_id)))
+    found = [node for line in lines if (node := parse_fitness(line, info.submission_id))]
+    nodes = tuple(sorted(found, key=lambda node: _by_number(node["ip"])))
     if info.status != "SUCCEEDED" or not nodes:
         raise _failed(info, lines)
     verdicts = [verdict for line in lines if (verdict := parse_verdict(line, info.submission_id))]
@@ -281,13 +305,19 @@ def _read(info: JobInfo, lines: Sequence[str], took_s: float) -> Examination:
     return Examination(nodes, tuple(findings), not_measured(nodes), took_s)
 
 
+def _by_number(ip: str) -> list[tuple[int, str]]:
+    """10.0.0.9 comes before 10.0.0.10."""
+    return [(int(part) if part.isdigit() else -1, part) for part in ip.split(".")]
+
+
 def _rank(finding: Finding, order: Mapping[str, int]) -> tuple[int, int, str]:
     return _SEVERITIES.index(finding.severity), order.get(finding.place.node or "", len(order)), finding.id
 
 
 def _failed(info: JobInfo, lines: Sequence[str]) -> RunFailedError:
-    """The driver's own account where it left one, else Ray's, else the last line of its log."""
+    """The driver's own account where it left one, else the last line of its log, else Ray's words."""
     outcome = outcome_of(info, end_in(lines, info.submission_id))
-    evidence = (outcome.end or {}).get("evidence") or []
-    said = outcome.message or (str(evidence[0]) if evidence else "") or next(filter(str.strip, reversed(lines)), "-")
+    evidence = [str(one) for one in (outcome.end or {}).get("evidence") or ()]
+    last = [line.strip() for line in lines if line.strip() and not line.startswith(RECORD_PREFIXES)][-1:]
+    said = next(iter((*evidence, *last, outcome.message)), "") or "-"
     return RunFailedError("doctor.failed", None, submission=info.submission_id, reason=outcome.reason, said=said)

@@ -83,21 +83,30 @@ def proposed(end: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """What an attempt's end record has against nodes: proposals in their own form, else the reason of its end."""
     if not end:
         return []
-    proposals = [one for one in _list(end, "proposals") if isinstance(one, dict) and one.get("node") and one.get("id")]
-    explained = {str(one["node"]) for one in proposals}
-    others = [str(node) for node in _list(end, "quarantine") if str(node) not in explained]
-    reason = str(end.get("reason"))
+    proposals = [
+        {**one, "node": _plain(one["node"]), "id": _plain(one["id"])}
+        for one in _list(end, "proposals")
+        if isinstance(one, dict) and one.get("node") and one.get("id")
+    ]
+    explained = {one["node"] for one in proposals}
+    others = [node for one in _list(end, "quarantine") if (node := _plain(one)) not in explained]
+    reason = _plain(end.get("reason"))
     return [*proposals, *({"node": node, "id": reason, "evidence": end.get("evidence")} for node in others)]
 
 
 def _entries(address: str, submission_id: str, end: Mapping[str, Any], ended_ms: int) -> Iterator[Quarantined]:
     for one in proposed(end):
-        yield _entry(address, submission_id, str(one["node"]), str(one["id"]), one, ended_ms)
+        yield _entry(address, submission_id, one["node"], one["id"], one, ended_ms)
 
 
 def _list(end: Mapping[str, Any], key: str) -> list[Any]:
     found = end.get(key)
     return found if isinstance(found, list) else []
+
+
+def _plain(value: object) -> str:
+    """As text that UTF-8 has: JSON may hold half a surrogate pair, and SQLite takes none."""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _text(value: object) -> str | None:

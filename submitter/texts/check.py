@@ -74,6 +74,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.column.force": ("--force", "--force"),
     "cli.explain.forcible": ("overrides it", "可忽略"),
     "cli.explain.never_forced": ("does not override it", "不可忽略"),
+    "cli.explain.on_nodes": (
+        "does not override it; the job says what an unfit node leads to: cluster.on_unfit",
+        "不可忽略；节点不可用时的处理由作业的 cluster.on_unfit 决定",
+    ),
+    "cli.explain.as_found": ("as found", "视情况"),
     "cli.column.flag": ("flag", "环境变量"),
     "cli.column.owner": ("owner", "归属"),
     "cli.column.values": ("values", "可取的值"),
