@@ -30,17 +30,17 @@ TEXTS: dict[str, tuple[str, str]] = {
         "会在毫无提示的情况下从不同权重开始训练。",
     ),
     "NR553": (
-        "data file {value} on node {node}: {why}",
-        "节点 {node} 上的数据文件 {value}：{why}",
+        "file {value} on node {node}: {why}",
+        "节点 {node} 上的文件 {value}：{why}",
     ),
     "NR553.fix": (
         "Copy it to the same path on every node, or mount the file system there; for columns see data.prompt_key",
         "将其复制到每个节点的相同路径，或在该节点挂载文件系统；列名见 data.prompt_key",
     ),
     "NR553.about": (
-        "verl's driver may run on any node of the gang, and opens every data file there. Columns are read where "
-        "pyarrow is installed.",
-        "verl 的驱动进程可能运行在任意节点，并在该节点打开所有数据文件。安装了 pyarrow 时会检查列名。",
+        "verl's driver may run on any node of the gang, and opens every data file and tool configuration there. "
+        "Columns are read where pyarrow is installed.",
+        "verl 的驱动进程可能运行在任意节点，并在该节点打开所有数据文件和工具配置。安装了 pyarrow 时会检查列名。",
     ),
     "NR554": (
         "nothing can be written to {value} on node {node}: {why}",
