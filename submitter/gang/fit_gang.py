@@ -11,6 +11,7 @@ from typing import Any
 from .ask import RayNodes
 from .ended import Ended, Stop
 from .fitness import Candidate, Fitness, look
+from .holding import Holders
 from .members import Gang, Member
 from .node_worker import start_bound, start_node_worker
 from .nodes import read_nodes
@@ -19,7 +20,7 @@ from .plan import Plan
 from .probes.verdict import Verdict
 from .record import Proposal
 from .report import tell_fitness
-from .reserve import give_back, reserve
+from .reserve import bundles, give_back, reserve
 from .say import clean, say
 
 ROUNDS = 5
@@ -49,7 +50,7 @@ def fit_gang(
         waited = clock() - began
         held(gang)
         gang.workers.extend([start_node_worker(member, attempt) for member in gang.members])
-        fitness = look(_candidates(gang.members), RayNodes(gang.workers), plan.wish, stop.check, start_bound())
+        fitness = _look(plan, gang, stop)
         tell_fitness(attempt, fitness)
         findings.note(fitness)
         unfit = fitness.unfit
@@ -113,6 +114,14 @@ def _reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int], findin
         if ended.reason == "not_placed" and findings.unfit:  # there was room, but for these
             raise _ended(findings.unfit, ended.evidence) from ended
         raise
+
+
+def _look(plan: Plan, gang: Gang, stop: Stop) -> Fitness:
+    holders = Holders(gang.groups, bundles(plan)[0]["NPU"])
+    try:
+        return look(_candidates(gang.members), RayNodes(gang.workers), plan.wish, stop.check, start_bound(), holders)
+    finally:
+        holders.end()
 
 
 def _candidates(members: Sequence[Member]) -> list[Candidate]:

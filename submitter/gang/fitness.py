@@ -10,6 +10,7 @@ from typing import Any
 
 from .ask import Answer, Bound, Nodes, ask_all
 from .node_worker import START
+from .probes import inside
 from .probes.catalogue import JUDGES, PROBES
 from .probes.measure import Measured, from_json
 from .probes.verdict import Node, Verdict
@@ -22,6 +23,8 @@ MEASURE_GRACE_S = 25.0
 CLOCK = Bound(total_s=5.0, grace_s=2.0)
 MEET = Bound(total_s=15.0, grace_s=8.0)
 """A connection that a firewall swallows is given up after 3 s, in parallel over all peers."""
+INSIDE = Bound(total_s=inside.INSIDE_S + 30.0, grace_s=30.0)
+"""A cold worker process, and in it torch_npu."""
 PART = Bound(total_s=3.0, grace_s=1.0)
 """Tokens in shared folders are removed before the worker may be ended."""
 
@@ -55,9 +58,17 @@ class Fitness:
 
 
 def look(
-    candidates: Sequence[Candidate], workers: Nodes, wish: Wish, check: Callable[[], None], start: Bound = START
+    candidates: Sequence[Candidate],
+    workers: Nodes,
+    wish: Wish,
+    check: Callable[[], None],
+    start: Bound = START,
+    holders: Nodes | None = None,
 ) -> Fitness:
-    """Bounded whatever the nodes do; `check` may raise to end it (a stop). `start` is for workers that begin cold."""
+    """Bounded whatever the nodes do; `check` may raise to end it (a stop). `start` is for workers that begin cold.
+
+    `holders`: processes that hold the nodes' NPUs, asked where torch_npu is installed; None: nobody holds any.
+    """
     began = time.monotonic()
     everyone = range(len(candidates))
     up = ask_all(workers, dict.fromkeys(everyone, ()), "ping", start, check)
@@ -66,9 +77,10 @@ def look(
         measured, clocks, met = _asked(candidates, workers, wish, check, awake)
     finally:
         ask_all(workers, dict.fromkeys(awake, ()), "part", PART, lambda: None)
+    held = _held(holders, measured, check) if holders else {}
     answers = {**up, **measured}
     nodes = tuple(
-        _node(candidate, answers[index], clocks.get(index), met.get(index))
+        _node(candidate, answers[index], clocks.get(index), met.get(index), held.get(index))
         for index, candidate in enumerate(candidates)
     )
     return Fitness(nodes, tuple(judge(nodes, wish)), time.monotonic() - began)
@@ -87,6 +99,26 @@ def _asked(
     names = {candidates[index].ip: candidates[index].hostname for index in answering}
     met = ask_all(workers, dict.fromkeys(answering, (peers, names)), "meet", MEET, check)
     return measured, clocks, met
+
+
+def _held(holders: Nodes, measured: Mapping[int, Answer], check: Callable[[], None]) -> dict[int, Measured]:
+    """What a process that holds NPUs finds, by node; nodes that did not answer are not asked again."""
+    answering = _answering(measured)
+    able = [index for index in answering if _has_torch_npu(measured[index])]
+    asked = ask_all(holders, dict.fromkeys(able, ()), inside.NAME, INSIDE, check)
+    absent = Measured(None, "torch_npu is not installed here", 0.0)
+    return {index: _found_inside(asked[index]) if index in asked else absent for index in answering}
+
+
+def _has_torch_npu(answer: Answer) -> bool:
+    facts = answer.value["probes"].get("versions", {}).get("facts") or {}
+    return bool(facts.get("torch_npu"))
+
+
+def _found_inside(answer: Answer) -> Measured:
+    if answer.why is not None:
+        return Measured(None, answer.why, 0.0)
+    return Measured(answer.value.get("facts"), answer.value.get("why"), round(answer.received - answer.sent, 3))
 
 
 def longest_s(wish: Wish, start: Bound = START) -> float:
@@ -111,13 +143,17 @@ def judge(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
     return [*silent, *(verdict for rule in JUDGES for verdict in rule.judge(answering, wish))]
 
 
-def _node(candidate: Candidate, measured: Answer, clock: Answer | None, met: Answer | None) -> Node:
+def _node(
+    candidate: Candidate, measured: Answer, clock: Answer | None, met: Answer | None, held: Measured | None
+) -> Node:
     fields = dataclasses.asdict(candidate)
     if measured.why is not None:
         return Node(**fields, measured={}, silent=measured.why)
     probes = from_json(measured.value["probes"])
     probes["clock"] = _clock(clock)
     probes["peers"] = _met(met)
+    if held:
+        probes[inside.NAME] = held
     return Node(**fields, measured=probes)
 
 

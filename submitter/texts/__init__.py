@@ -38,6 +38,7 @@ _ROOMS = (
     "gang",
     "rehearsal",
     "probes_devices",
+    "probes_inside",
     "probes_host",
     "probes_versions",
     "probes_network",

@@ -71,7 +71,7 @@ class Cluster:
         return f"worker {member.ip}"
 
     def look(
-        self, candidates: Sequence[Candidate], _nodes: object, wish: Wish, check: Callable[[], None], start: object
+        self, candidates: Sequence[Candidate], _nodes: object, wish: Wish, check: Callable[[], None], *_more: object
     ) -> Fitness:
         self.at_look()
         check()
