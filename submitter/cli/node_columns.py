@@ -70,6 +70,7 @@ def facts_of(nodes: Sequence[Node]) -> tuple[Fact, ...]:
         Fact("files", _files, ("NR534",)),
         Fact("model", _model, ("NR551", "NR552", "NR558", "NR559")),
         Fact("data", _data, ("NR553",)),
+        Fact("modules", _modules, ("NR557",)),
         Fact("write", _writable, ("NR554", "NR555", "NR556"), unit="GiB"),
     )
 
@@ -179,6 +180,12 @@ def _model(node: Node) -> Cell:
 def _data(node: Node) -> Cell:
     files = node.facts("data").get("files")
     return f"{sum(not one['why'] for one in files.values())}/{len(files)}" if files else None
+
+
+def _modules(node: Node) -> Cell:
+    """Of the user's, how many can be imported."""
+    modules = node.facts("modules").get("modules")
+    return f"{sum(not why for why in modules.values())}/{len(modules)}" if modules else None
 
 
 def _writable(node: Node) -> Cell:

@@ -126,7 +126,7 @@ def _worst(findings: Iterable[Finding]) -> str:
 def _rows(nodes: Sequence[Node], told: Sequence[Fact], facts: Sequence[Fact], marks: _Marks) -> list[_Row]:
     cells = {node.ip: [fact.cell(node) for fact in told] for node in nodes}
     severities = {node.ip: [marks.of(fact, node) for fact in told] for node in nodes}
-    own = {node.ip: marks.beside(facts, node) for node in nodes}
+    own = _own(nodes, facts, marks)
     groups: dict[object, list[str]] = {}
     for node in nodes:
         fixed = [None if isinstance(cell, float) else _text(cell) for cell in cells[node.ip]]
@@ -141,6 +141,12 @@ def _rows(nodes: Sequence[Node], told: Sequence[Fact], facts: Sequence[Fact], ma
         for ips in groups.values()
     ]
     return sorted(rows, key=_calm) if len(nodes) > ROWS_MAX else rows
+
+
+def _own(nodes: Sequence[Node], facts: Sequence[Fact], marks: _Marks) -> dict[str, str]:
+    """What marks a node itself: findings that no column shows, unless all nodes have them."""
+    own = {node.ip: marks.beside(facts, node) for node in nodes}
+    return dict.fromkeys(own, "") if len(own) > 1 and len(set(own.values())) == 1 else own
 
 
 def _calm(row: _Row) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,8 @@ import click
 from submitter.cli.commands import Command, LazyGroup
 from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger
-from submitter.cli.output import print_json, tell, without_secrets
-from submitter.cli.table import Column, print_table
+from submitter.cli.output import emit, print_json, tell, without_secrets
+from submitter.cli.table import Column, print_block, print_table
 from submitter.errors import NpurunError
 
 if TYPE_CHECKING:
@@ -48,8 +50,18 @@ def nodes(context: click.Context, address: str | None, ca: str | None, as_json: 
         return
     # The address is long, and mostly the same.
     columns = (*_LIST, Column("address", wraps=True)) if len({one.address for one in found}) > 1 else _LIST
-    print_table(columns, [_row(one)[: len(columns)] for one in found])
+    _show(columns, [_row(one)[: len(columns)] for one in found])
     tell("cli.next.release")
+
+
+def _show(columns: Sequence[Column], rows: Sequence[tuple[object, ...]]) -> None:
+    """A row each in a pipe; an attempt's name and a finding's text beside each other are too wide for a terminal."""
+    if not sys.stdout.isatty():
+        print_table(columns, rows)
+        return
+    for row in rows:
+        print_block([(column.name, cell) for column, cell in zip(columns, row, strict=True)])
+        emit("")
 
 
 def _complete_node(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

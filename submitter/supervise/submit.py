@@ -21,7 +21,6 @@ from submitter.ledger import Ledger
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
-from submitter.supervise.inspect import catch_up
 from submitter.supervise.nodes import left_out
 from submitter.supervise.post import check_same_spec, other_spec, post
 from submitter.texts import Tell
@@ -58,6 +57,8 @@ def submit(
     UsageError (nothing was posted): a bad or spent name, a live run that does something else. UnreachableError: the
     cluster; after it `submit --run` with the same name goes on where this ended.
     """
+    from submitter.supervise.inspect import catch_up  # brings asyncio; `render` needs only `prepare`
+
     name = check_run(run) if run is not None else mint_run(job.name, rng or random.SystemRandom())
     version = client.version()
     catch_up(ledger, client)

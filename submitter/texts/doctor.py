@@ -128,6 +128,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.node.files": ("open files", "打开文件数"),
     "cli.node.model": ("model", "模型"),
     "cli.node.data": ("data", "数据"),
+    "cli.node.modules": ("modules", "模块"),
     "cli.node.write": ("disk", "磁盘"),
     "cli.node.absent": ("absent", "未安装"),
     "cli.node.yes": ("yes", "是"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from submitter.cli.wrap import columns
 from submitter.gang.record import End, Proposal, fitness_line, verdict_line
 from submitter.ledger import Ledger, Quarantined
 from tests.fast.test_cli_completion import complete
@@ -83,6 +85,23 @@ def test_the_list_says_which_why_and_until_when(mine: FakeJob, ray: FakeRay, tmp
         "address": ray.address,
     }
     assert one["until"] - one["since"] == 24 * 3600 and one["evidence"]["value"] == "Critical"
+
+
+def test_on_a_terminal_it_fits(mine: FakeJob, ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends(mine)
+    monkeypatch.setattr("tests.support.cli._stream", _terminal)
+    for lang in ("en", "zh"):
+        result = npurun("nodes", "--lang", lang, "--address", ray.address, home=tmp_path, env={"COLUMNS": "80"})
+        assert "mine-a1" in result.out and [line for line in result.out.splitlines() if columns(line) > 80] == []
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def _terminal(encoding: str) -> io.TextIOWrapper:
+    return _Terminal(io.BytesIO(), encoding=encoding, write_through=True)
 
 
 @pytest.mark.parametrize(
