@@ -49,7 +49,7 @@ STOP_BOUND_S = 15.0
 
 WHYS = (
     *("no_npu_smi", "npu_smi_slow", "npu_smi_failed", "npu_smi_unknown", "no_device_files", "no_hccn"),
-    *("no_raylet", "raylet_unreadable", "no_meminfo", "slow", "silent", "not_asked"),
+    *("no_address", "no_raylet", "raylet_unreadable", "no_meminfo", "slow", "silent", "not_asked"),
 )
 """What a node may say of a probe that could not look, by the text that translates it."""
 
@@ -117,8 +117,9 @@ def examine(
         tell("doctor.looking", address=client.address, submission=identity)
         info = _Waiting(client, identity, doubt, bounds(job), tell, clock, sleep).until_ended()
     except KeyboardInterrupt:
-        _stop(client, identity, clock, sleep)
-        raise InterruptedDoctorError("doctor.interrupted", submission=identity) from None
+        ended = _stop(client, identity, clock, sleep)
+        told = "doctor.interrupted" if ended else "doctor.interrupted_going"
+        raise InterruptedDoctorError(told, submission=identity) from None
     return _read(info, list(whole_log(client, identity)), clock() - began)
 
 
@@ -275,16 +276,17 @@ class _Waiting:
             self._tell("doctor.starting", seconds=waited, bound=bound, said=said or "-")
 
 
-def _stop(client: RayClient, identity: str, clock: Callable[[], float], sleep: Callable[[float], None]) -> None:
-    """Within its bound; a job that outlives it holds nothing and ends by itself."""
+def _stop(client: RayClient, identity: str, clock: Callable[[], float], sleep: Callable[[float], None]) -> bool:
+    """Whether it has ended within the bound; a job that outlives it holds nothing and ends by itself."""
     until = clock() + STOP_BOUND_S
     while clock() < until:
         with suppress(RayError):
             info = client.job(identity)
             if info is None or info.ended:
-                return
+                return True
             client.stop(identity)
         sleep(POLL_S)
+    return False
 
 
 def _last_line(client: RayClient, identity: str) -> str:

@@ -33,6 +33,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "no {file}: the devices' addresses are not told here",
         "没有 {file}：无法得知设备地址",
     ),
+    "doctor.why.no_address": ("{file} names no address of a device", "{file} 中没有设备地址"),
     "doctor.why.no_raylet": ("this worker has no raylet above it", "该 worker 的上级进程中没有 raylet"),
     "doctor.why.raylet_unreadable": (
         "the raylet's environment cannot be read: {reason}",
@@ -97,6 +98,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} 无法检查节点：{reason}：{said}",
     ),
     "doctor.interrupted": ("interrupted; {submission} was stopped", "已中断；{submission} 已停止"),
+    "doctor.interrupted_going": (
+        "interrupted; {submission} was asked to stop and has not ended yet; it holds nothing and ends by itself",
+        "已中断；已要求 {submission} 停止，但它尚未结束；它不占用资源，会自行结束",
+    ),
     "cli.place.node": ("node {node}", "节点 {node}"),
     "cli.node.node": ("node", "节点"),
     "cli.node.npus": ("NPU", "NPU"),

@@ -268,6 +268,16 @@ def test_ctrl_c_stops_the_ray_job(run: Run, ray: FakeRay) -> None:
     assert run.job.status == "STOPPED" and len(ray.jobs) == 1
 
 
+def test_ctrl_c_before_ray_has_started_it_says_no_more_than_it_knows(run: Run, ray: FakeRay) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    ray.start_as = "PENDING"
+    run.at[2] = interrupt
+    error = refused(run)
+    assert error.text_id == "doctor.interrupted_going" and run.clock.now < 2 * room.STOP_BOUND_S
+
+
 def test_lines_of_others_are_not_taken_for_records(run: Run) -> None:
     def ends() -> None:
         other = doctor.log("doctor-00000000-a1", ODD).replace(b"succeeded", b"driver_error")
