@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ask import Answer, Bound, Nodes, RayNodes, ask_all
-from .compat import living_actors
+from .compat import end_actor, living_actors
 from .ended import Ended, Stop
 from .members import Member
 from .node_worker import start_bound, start_node_worker
@@ -91,9 +91,10 @@ def earlier_groups(names: Mapping[str, str], run: str, number: int) -> dict[str,
     return {group: names[group] for group, match in found.items() if match and int(match[1]) < number}
 
 
-def earlier_actors(actors: Iterable[Any], run: str, number: int) -> list[Any]:
-    """Those of `actors` (Ray's ActorTableData) whose environment is an earlier attempt's, Ray's job supervisor too."""
-    return [actor for actor in actors if is_earlier(_environment(actor.serialized_runtime_env), run, number)]
+def earlier_actors(actors: Iterable[tuple[str, Any]], run: str, number: int) -> list[tuple[str, Any]]:
+    """Those of `actors` (state, Ray's ActorTableData) whose environment is an earlier attempt's, Ray's own job
+    supervisor too."""
+    return [one for one in actors if is_earlier(_environment(one[1].serialized_runtime_env), run, number)]
 
 
 def clear(
@@ -209,26 +210,15 @@ def _environment(runtime_env: str) -> Mapping[str, str]:
     return found
 
 
-def _end_actors(actors: Iterable[Any], stop: Stop) -> list[Remain]:
-    """Named ones for ever; the others go with their processes, their jobs, and the restarts that they have left."""
+def _end_actors(actors: Iterable[tuple[str, Any]], stop: Stop) -> list[Remain]:
     found = []
-    for actor in actors:
+    for state, actor in actors:
         stop.check()
         told = clean(f"actor {actor.class_name} {actor.name or actor.actor_id.hex()}")
-        if actor.name:
-            say(f"fence: ending the {told}")
-            _end_actor(actor.name, actor.ray_namespace)
-        found.append(Remain(actor.address.ip_address, f"pid {actor.pid} {told}"))
+        say(f"fence: ending the {told} ({state})")
+        end_actor(actor.actor_id)
+        found.append(Remain(actor.address.ip_address, f"pid {actor.pid} ({state}) {told}"))
     return found
-
-
-def _end_actor(name: str, namespace: str) -> None:
-    import ray
-
-    try:
-        ray.kill(ray.get_actor(name, namespace=namespace), no_restart=True)
-    except ValueError:  # it is gone
-        return
 
 
 def _groups() -> dict[str, str]:

@@ -67,9 +67,9 @@ def test_two_groups_of_one_name_are_both_found() -> None:
     assert earlier_groups({"g1": name, "g2": name}, "r", 2) == {"g1": name, "g2": name}
 
 
-def actor(environ: object, name: str = "") -> Any:
+def actor(environ: object, name: str = "") -> tuple[str, Any]:
     text = environ if isinstance(environ, str) else json.dumps({"env_vars": environ})
-    return SimpleNamespace(serialized_runtime_env=text, name=name)
+    return "RESTARTING", SimpleNamespace(serialized_runtime_env=text, name=name)
 
 
 def test_actors_are_known_by_their_environment_never_by_name() -> None:
