@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from submitter.cluster.client import RayClient
 from submitter.rehearsal.local_cluster import LocalCluster
 from submitter.supervise.doctor import examine
 from tests.support.builders import job as build_job
-from tests.support.cli import cold
+from tests.support.cli import COMMAND, cold, environment
 from tests.support.processes import command_line, wait_for, wait_gone
 
 pytestmark = pytest.mark.real
@@ -30,6 +31,14 @@ while not pathlib.Path({go!r}).exists() and time.monotonic() < end:
     time.sleep(0.05)
 """
 """A module of the user that nobody has imported, so that no node has answered, before one is frozen."""
+
+JOB = """\
+name: tiny
+cluster: {{nodes: 4, npus_per_node: 16}}
+trainer: {{module: verl.trainer.main_ppo}}
+arguments:
+  reward: {{custom_reward_function.path: {reward}}}
+"""
 
 
 @pytest.mark.timeout(240)
@@ -88,6 +97,30 @@ def test_a_frozen_worker_is_named_within_the_bound_and_the_others_are_judged(
     judged = {node["ip"] for node in found.nodes if node["measured"].get("modules", {}).get("facts")}
     assert judged == {node.ip for node in cluster5.nodes} - {odd.ip}
     assert not [one for one in found.findings if one.id == "NR557"]
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_ends_the_ray_job_too(cluster5: LocalCluster, tmp_path: Path) -> None:
+    (tmp_path / "reward.py").write_text(REWARD.format(go=str(tmp_path / "go")))
+    (tmp_path / "job.yaml").write_text(JOB.format(reward=tmp_path / "reward.py"))
+    words = [*COMMAND, "doctor", str(tmp_path / "job.yaml"), "--address", cluster5.address]
+    process = subprocess.Popen(words, env=environment(tmp_path), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        assert process.stderr is not None
+        told = iter(process.stderr.readline, b"")
+        identity = next(line for line in told if b"looking at" in line).decode().rpartition("(")[2].strip(" )\n")
+        client = RayClient(cluster5.address)
+        wait_for(lambda: _node_worker(cluster5.nodes[2].raylet_pid), bound_s=60, what="a node worker")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert f"{identity} was stopped" in process.stderr.read().decode()
+    finally:
+        process.kill()
+        process.wait()
+        (tmp_path / "go").touch()  # an import that has begun ends by itself
+    info = client.job(identity)
+    assert info is not None and info.status == "STOPPED"
+    wait_gone(f"NPURUN_ATTEMPT={identity}", bound_s=30)
 
 
 def _node_worker(raylet: int) -> int | None:
