@@ -201,6 +201,14 @@ def test_of_two_models_neither_is_wrong(tmp_path: Path) -> None:
     assert brief(found_) == [("NR552", "0", "warning"), ("NR552", "1", "warning")]
 
 
+def test_a_file_system_that_is_too_slow_to_tell_is_not_another_model(tmp_path: Path) -> None:
+    folders = three_models(tmp_path)
+    names = model_folder.weight_files(folders[0])
+    assert model_folder.fingerprint(folders[0], names, limit_s=-1) == ""
+    late = {**measured(folders[0]), "fingerprint": ""}
+    assert not found([one(0, model=late), *(one(n, model=measured(folders[n])) for n in (1, 2))])
+
+
 def test_an_incomplete_model_is_not_compared(tmp_path: Path) -> None:
     folders = three_models(tmp_path)
     (folders[1] / SECOND).unlink()

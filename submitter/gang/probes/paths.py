@@ -82,7 +82,11 @@ def incomplete(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
 
 def other_model(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     """Source: names, sizes and a sample of the weights; ranks would start from other ones."""
-    seen = {node.ip: facts["fingerprint"] for node in nodes if (facts := node.facts("model")) and not facts["missing"]}
+    seen = {
+        node.ip: facts["fingerprint"] or None
+        for node in nodes
+        if (facts := node.facts("model")) and not facts["missing"]
+    }
     severity: Severity = "error" if has_majority(seen) else "warning"
     return [Verdict("NR552", ip, severity, value[:12], usual[:12]) for ip, value, usual in odd_ones(seen)]
 
