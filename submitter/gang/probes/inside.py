@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 
+from .child import python_child
 from .measure import Facts, NotMeasuredError
 from .odd import odd_ones
 from .verdict import Judge, Node, Verdict
@@ -53,7 +53,7 @@ os._exit(0)  # the exit handlers of a sick driver hang
 def inside(limit_s: float = INSIDE_S) -> Facts:
     """`error` of importing torch_npu and asking it; else `count` of devices and `soc` as a number; `acl`: the chip's
     name; `built_for`: the kind that vllm-ascend was built for; `visible`: the devices that this process is kept to."""
-    command = [sys.executable, "-c", _LOOK, _MARK, str(max(1, int(limit_s)))]
+    command = python_child(["-c", _LOOK, _MARK, str(max(1, int(limit_s)))])
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s + 1, check=False, text=True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import Any
 
 from ..meeting import existing
 from . import model_folder
+from .child import python_child
 from .measure import Facts, Probe
 from .odd import has_majority, odd_ones
 from .verdict import Judge, Node, Severity, Verdict
@@ -253,7 +253,7 @@ def _write(folder: Path) -> dict[str, Any]:
 
 
 def _import_error(name: str, timeout_s: float = IMPORT_S) -> str | None:
-    command = [sys.executable, "-c", _IMPORT, name]
+    command = python_child(["-c", _IMPORT, name])
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired:
