@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from submitter.ledger import Ledger, Quarantined
@@ -73,6 +73,7 @@ def test_reading_the_same_record_again_does_not_prolong_it(ledger: Ledger) -> No
     assert nodes(ledger, 2_500) == []
 
 
+@settings(max_examples=25)
 @given(node=st.text(), finding=st.text(), value=st.text())
 def test_any_text_comes_back(node: str, finding: str, value: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     ledger = Ledger(tmp_path_factory.mktemp("home"))
