@@ -83,6 +83,12 @@ def test_the_smallest_limit_of_all_groups_above_counts_in_v2(tmp_path: Path) -> 
     assert cgroup.processes(proc, root) == 4915
 
 
+def test_the_quota_of_a_group_above_counts_too(tmp_path: Path) -> None:
+    proc = tree(tmp_path / "proc", {"self/cgroup": "0::/pod/box\n"})
+    files = {"cgroup.controllers": "cpu", "pod/cpu.max": "200000 100000", "pod/box/cpu.max": "800000 100000"}
+    assert cgroup.cpus(proc, tree(tmp_path / "cgroup", files)) == 2
+
+
 def test_a_container_whose_path_is_the_hosts_reads_its_own_mount_in_v1(tmp_path: Path) -> None:
     docker = "\n".join(f"{number}:{name}:/docker/abc" for number, name in enumerate(("memory", "cpu,cpuacct", "pids")))
     proc = tree(tmp_path / "proc", {"self/cgroup": f"{docker}\n0::/system.slice/docker.service\n"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,13 @@ def test_what_does_not_load_is_told(installed: Any) -> None:
     assert (facts["count"], facts["acl"]) == (None, "ImportError: x")
     found = judged(inside.JUDGES, [node("10.0.0.1", measured={"inside": facts})], Wish(npus_per_node=16))
     assert brief(found) == [("NR507", "1", "error")]
+
+
+def test_exit_handlers_that_hang_are_not_waited_for(installed: Any) -> None:
+    installed(torch_npu=f"import atexit, time\natexit.register(time.sleep, 60)\n{TORCH_NPU}")
+    began = time.monotonic()
+    assert inside.inside(30)["count"] == 16
+    assert time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize(

@@ -262,15 +262,12 @@ def meeting(number: int, reach: Mapping[int, Any], **more: Any) -> Node:
     return one(number, peers={"reach": answers, "tokens": {}, **more})
 
 
-def test_a_node_that_is_cut_off_is_blamed_alone() -> None:
-    late = "timed out"
-    nodes = [
-        meeting(1, {1: 0.1, 2: 0.2, 3: late}),
-        meeting(2, {1: 0.2, 2: 0.1, 3: late}),
-        meeting(3, {1: late, 2: late, 3: 0.1}),
-    ]
-    verdicts = found(nodes)
-    assert {verdict.node for verdict in verdicts} == {"10.0.0.3"}
+@pytest.mark.parametrize("alone", [1, 2, 3])
+def test_a_node_that_is_cut_off_is_blamed_alone(alone: int) -> None:
+    numbers = (1, 2, 3)
+    reach = {a: {b: "timed out" if a != b and alone in (a, b) else 0.1 for b in numbers} for a in numbers}
+    verdicts = found([meeting(number, reach[number]) for number in numbers])
+    assert {verdict.node for verdict in verdicts} == {f"10.0.0.{alone}"}
     assert len(verdicts) == 4
 
 
