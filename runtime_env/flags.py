@@ -7,7 +7,6 @@ description: a real name is never called misspelt. Where the rows come from stan
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runtime_env.stacks import COMPONENTS, Stack
+from runtime_env.verl_defaults import version_key
 
 Parse = Literal["text", "int", "strtol"]
 """How a reader takes a value. `int`: Python's int(), which raises on anything else, on an empty text too;
@@ -122,8 +122,8 @@ def deprecated(known: KnownFlag, stack: Stack | None) -> bool:
     if known.deprecated is None:
         return False
     component, since = known.deprecated
-    version = numbers(version_of(stack, component))
-    return not since or (bool(version) and version >= numbers(since))
+    version = version_key(version_of(stack, component))
+    return not since or (bool(version) and version >= version_key(since))
 
 
 def version_of(stack: Stack | None, component: str) -> str:
@@ -133,23 +133,17 @@ def version_of(stack: Stack | None, component: str) -> str:
     return stack.verl_release if component == "verl" else str(getattr(stack, component))
 
 
-def numbers(version: str) -> tuple[int, ...]:
-    """`0.20.2rc1` → (0, 20, 2); () for what does not begin with a number."""
-    found = re.match(r"v?(\d+(?:\.\d+)*)", version)
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
-
-
 def _answer(reader: Reader, stack: Stack | None) -> Answer:
     if not reader.since and not reader.until:
         return "read"
-    version = numbers(version_of(stack, reader.component))
+    version = version_key(version_of(stack, reader.component))
     if not version:
         return "unknown"
-    if reader.since and version < numbers(reader.since):
-        return "not read" if version <= numbers(reader.absent) else "unknown"
-    if not reader.until or version <= numbers(reader.until):
+    if reader.since and version < version_key(reader.since):
+        return "not read" if version <= version_key(reader.absent) else "unknown"
+    if not reader.until or version <= version_key(reader.until):
         return "read"
-    return "not read" if version >= numbers(reader.gone) else "unknown"
+    return "not read" if version >= version_key(reader.gone) else "unknown"
 
 
 @cache

@@ -99,7 +99,7 @@ def stack_of(job: Job) -> Stack | None:
     """The job's stack, or None when it names none; UsageError as `parse_stack`."""
     if job.stack is None:
         return None
-    return parse_stack(job.stack, Place(file=job.file, key="stack"))
+    return parse_stack(job.stack, job.place("stack"))
 
 
 def _change(text: str, place: Place | None) -> tuple[str, str]:

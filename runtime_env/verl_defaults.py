@@ -8,12 +8,14 @@ where no tree is at hand; which keys exist in which release is told from them to
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "verl"
+_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)", re.ASCII)
 
 DEFAULT_CONFIG = "ppo_trainer"
 DEFAULT_ENGINE = ""
@@ -37,13 +39,12 @@ def releases() -> tuple[str, ...]:
 
 
 def version_key(release: str) -> tuple[int, ...]:
-    """`0.10.0.dev` → (0, 10, 0): compares as versions do, without what follows the numbers."""
-    numbers: list[int] = []
-    for part in release.split("."):
-        if not part.isdigit():
-            break
-        numbers.append(int(part))
-    return tuple(numbers)
+    """`v0.20.2rc1` → (0, 20, 2): compares as versions do, without what follows the numbers.
+
+    () for what does not begin with a number: a branch, a commit.
+    """
+    found = _NUMBERS.match(release)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def nearest_release(wanted: str | None) -> str:

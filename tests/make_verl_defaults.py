@@ -54,14 +54,16 @@ def _flat(folder: Path, config: str, engine: str, trainer: Path) -> dict[str, ob
             composed = compose(config, overrides=[*overrides, *([f"model_engine={engine}"] if engine else [])])
         except HydraException:
             return None
-    return dict(sorted(_leaves("", OmegaConf.to_container(composed, resolve=False))))
+    return dict(sorted(flat_leaves("", OmegaConf.to_container(composed, resolve=False))))
 
 
-def _leaves(prefix: str, value: object) -> list[tuple[str, object]]:
+def flat_leaves(prefix: str, value: object) -> list[tuple[str, object]]:
     if not isinstance(value, dict) or (not value and prefix):
         return [(prefix, value)]
     return [
-        leaf for name, inner in value.items() for leaf in _leaves(f"{prefix}.{name}" if prefix else str(name), inner)
+        leaf
+        for name, inner in value.items()
+        for leaf in flat_leaves(f"{prefix}.{name}" if prefix else str(name), inner)
     ]
 
 

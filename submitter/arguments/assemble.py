@@ -9,8 +9,13 @@ from submitter.job.model import Argument, Job, Torchrun
 
 def arguments(job: Job) -> list[str]:
     """All arguments of all groups in the order of the file, then those from after `--`."""
-    own = [argument_text(argument) for group in job.groups for argument in group.arguments]
-    return [*own, *job.extra_arguments]
+    return [*(argument_text(argument) for argument in own_arguments(job)), *job.extra_arguments]
+
+
+def own_arguments(job: Job) -> list[Argument]:
+    """Those of the groups. Hydra's options go first: its parser refuses them between overrides."""
+    own = [argument for group in job.groups for argument in group.arguments]
+    return sorted(own, key=lambda argument: argument.key not in OPTIONS)
 
 
 def argument_text(argument: Argument) -> str:

@@ -15,7 +15,7 @@ from submitter.arguments.tree_sources import Config
 from submitter.arguments.trees import Tree
 
 REFUSED = frozenset(
-    {"grammar", "option", "group", "unknown", "add", "exists", "absent", "unfit", "config_name", "sweep"}
+    {"grammar", "option", "between", "group", "unknown", "add", "exists", "absent", "unfit", "config_name", "sweep"}
 )
 """Kinds that Hydra itself ends with."""
 
@@ -79,6 +79,9 @@ class Options:
                 options.index = index if _VALUED[key] == "name" else options.index
             elif key not in _BARE:
                 options.problems.append(Problem("option", index, key))
+                continue
+            if _is_between(index, words):
+                options.problems.append(Problem("between", index, key))
         return options
 
 
@@ -110,6 +113,11 @@ def override_indexes(words: Sequence[str]) -> list[int]:
     options = {index: word for index, word, _ in option_words(words)}
     values = {index + 1 for index, key in options.items() if key in _VALUED and "=" not in words[index]}
     return [index for index in range(len(words)) if index not in options and index not in values]
+
+
+def _is_between(index: int, words: Sequence[str]) -> bool:
+    overrides = override_indexes(words)
+    return bool(overrides) and overrides[0] < index < overrides[-1]
 
 
 def _config(tree: Tree, module: str, options: Options) -> tuple[Config | None, str]:

@@ -46,20 +46,21 @@ class Spot:
     annotation: str | None
     """Of the key itself, or of what is missing first."""
     free: bool
-    """Keys of any name may be added at `parent`."""
+    """Keys of any name may be added at `parent`: it is in a dict without a class."""
 
 
 def spot(tree: Tree, config: Any, key: str) -> Spot:
-    node, fields, annotation = config, _fields(tree, config, None), None
+    node, fields, annotation, free = config, _fields(tree, config), None, False
     parts = key.split(".")
     for depth, part in enumerate(parts):
         child = child_of(node, part)
         if child is None:
             known = (fields or {}).get(part)
-            return Spot(".".join(parts[:depth]), tuple(parts[depth:]), node, fields, known, _free(node, annotation))
+            return Spot(".".join(parts[:depth]), tuple(parts[depth:]), node, fields, known, free)
         annotation = (fields or {}).get(part)
-        node, fields = child, _fields(tree, child, annotation)
-    return Spot(key, (), node, fields, annotation, _free(node, annotation))
+        node, fields = child, _fields(tree, child)
+        free = fields is None and (free or _free(node, annotation))
+    return Spot(key, (), node, fields, annotation, free)
 
 
 def child_of(node: Any, name: str) -> Any:
@@ -67,7 +68,7 @@ def child_of(node: Any, name: str) -> Any:
     from omegaconf import DictConfig, ListConfig
 
     if isinstance(node, ListConfig):
-        index = int(name) if name.isdigit() else len(node)
+        index = int(name) if name.isdecimal() else len(node)
         return node._get_node(index) if index < len(node) else None
     if not isinstance(node, DictConfig) or node._is_none() or node._is_missing() or node._is_interpolation():
         return None
@@ -101,7 +102,7 @@ def _parts(text: str, separator: str) -> list[str]:
     return parts
 
 
-def _fields(tree: Tree, node: Any, annotation: str | None) -> Mapping[str, str] | None:
+def _fields(tree: Tree, node: Any) -> Mapping[str, str] | None:
     target = child_of(node, "_target_")
     if target is None:
         return None

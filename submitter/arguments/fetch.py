@@ -36,8 +36,11 @@ class IndexFailedError(RunFailedError):
     """The package index does not answer."""
 
 
-def fetch(releases: Sequence[str], trees: Path, tell: Tell) -> list[Tree]:
-    """Each release's tree into `trees`; those that are there stay. All are tried, then the first failure is raised."""
+def fetch(releases: Sequence[str], trees: Path, tell: Tell, *, at_hand: Path | None = None) -> list[Tree]:
+    """Each release's tree into `trees`; those that are there stay. All are tried, then the first failure is raised.
+
+    `at_hand`: a folder of trees to copy from, before any other source.
+    """
     for release in releases:
         _known_form(release)
     failures: list[UsageError | RunFailedError] = []
@@ -45,7 +48,8 @@ def fetch(releases: Sequence[str], trees: Path, tell: Tell) -> list[Tree]:
     for release in releases:
         silent = any(isinstance(failure, IndexFailedError) for failure in failures)
         try:
-            got.append(_fetched(release, trees, tell, use_index=not silent))
+            copied = _copied(release, at_hand, trees, tell)
+            got.append(copied or _fetched(release, trees, tell, use_index=not silent))
         except (UsageError, RunFailedError) as failure:
             failures.append(failure)
     if failures:
@@ -79,6 +83,15 @@ def _of_folder(folder: Path, release: str) -> Tree:
 def _known_form(release: str) -> None:
     if RELEASE.fullmatch(release) is None:
         raise UsageError("trees.bad_release", release=release)
+
+
+def _copied(release: str, at_hand: Path | None, trees: Path, tell: Tell) -> Tree | None:
+    tree = find_tree(at_hand, release) if at_hand else None
+    if tree is None:
+        return None
+    trees_room.copy(tree, trees)
+    tell("trees.taken", release=release, origin=at_hand)
+    return find_tree(trees, release)
 
 
 def _fetched(release: str, trees: Path, tell: Tell, *, use_index: bool) -> Tree:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from submitter.arguments.tree_sources import Config
@@ -18,6 +19,8 @@ from submitter.arguments.trees import Tree
 TRAINER_CONFIGS = "verl/trainer/config"
 """What the experimental configs find by `hydra.searchpath: pkg://verl.trainer.config`."""
 _SCHEME = "npurun-tree"
+_ONE_AT_A_TIME = Lock()
+"""Hydra keeps the version that it imitates in a global."""
 
 
 class Loader:
@@ -67,16 +70,17 @@ def apply(override: Any, config: Any) -> None:
 
 @contextmanager
 def hydra_1_3() -> Iterator[None]:
-    """verl asks for `version_base=None`: today's behaviour. What was set before comes back."""
+    """verl asks for `version_base=None`: today's behaviour. What was set before comes back; one thread at a time."""
     from hydra import version
 
-    base = version.VersionBase.instance()
-    before = base.version_base
-    version.setbase(None)
-    try:
-        yield
-    finally:
-        base.version_base = before
+    with _ONE_AT_A_TIME:
+        base = version.VersionBase.instance()
+        before = base.version_base
+        version.setbase(None)
+        try:
+            yield
+        finally:
+            base.version_base = before
 
 
 @cache

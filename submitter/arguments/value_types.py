@@ -17,6 +17,8 @@ _ALSO_TEXT = {
     "algorithm.rollout_correction.rollout_is_threshold": re.compile(r"[\d.]+(_[\d.]+)*"),
     "algorithm.rollout_correction.rollout_rs_threshold": re.compile(r".*"),
 }
+_COUNT = re.compile(r"(batch_size\w*|length|nnodes|n_gpus_per_node|epochs|steps|freq|\.num_\w+)$")
+"""Whole by their meaning; of other numbers only verl's annotation says so."""
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 _TRUE, _FALSE = frozenset({"yes", "on", "y", "true", "1"}), frozenset({"no", "off", "n", "false", "0"})
 
@@ -30,6 +32,8 @@ def misfit(key: str, spot: Spot, value: Any) -> dict[str, str] | None:
         return None
     wanted = types(spot.annotation) or _of_default(spot.node)
     how = _judge(wanted, text)
+    if how == "fraction" and not types(spot.annotation) and not _COUNT.search(key):
+        how = "odd"
     return how and {"expected": " | ".join(sorted(wanted - {"null"})), "value": str(text), "how": how}
 
 

@@ -22,7 +22,8 @@ from submitter.job.hydra_grammar import dict_key_text, is_reserved
 from submitter.job.model import Number, RawText, Value
 
 _BARE = re.compile(r"[A-Za-z0-9_/\-+.%*@?|:]+")
-_INTERPOLATION = re.compile(r"(\\*)\$\{")
+# (?<!\\): a long run of backslashes is tried once, not from each of its characters
+_INTERPOLATION = re.compile(r"(?<!\\)(\\*)\$\{")
 
 
 def value_text(value: Value) -> str:
@@ -61,5 +62,5 @@ def _without_interpolation(text: str) -> str:
 
 def _escaped(text: str, quote: str) -> str:
     """`text` for inside quotes: backslashes count double before a quote, the closing one too, and only there."""
-    inner = re.sub(rf"(\\*){quote}", lambda match: match[1] * 2 + "\\" + quote, text)
-    return re.sub(r"\\+$", lambda match: match[0] * 2, inner) if inner.endswith("\\") else inner
+    inner = re.sub(rf"(?<!\\)(\\*){quote}", lambda match: match[1] * 2 + "\\" + quote, text)
+    return re.sub(r"(?<!\\)\\+$", lambda match: match[0] * 2, inner) if inner.endswith("\\") else inner

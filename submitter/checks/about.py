@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
@@ -10,6 +11,13 @@ from submitter.checks.finding import Severity
 from submitter.gang.fitness import SILENT
 from submitter.gang.probes.catalogue import JUDGES
 from submitter.texts import LANGUAGES, TABLE, text
+
+_ONE_OF: Mapping[str, tuple[str, ...]] = {
+    # texts that are a phrase which the finding chooses
+    "NR101.fix": ("NR101.write", "NR101.drop"),
+    "NR108.fix": ("NR108.choose", "NR108.megatron"),
+    "NR453.fix": ("NR453.drop", "NR453.use"),
+}
 
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)\.\s+|(?<=。)")
 
@@ -24,11 +32,13 @@ class NodeCheck:
     """Those that it may come with: the judge decides by what it finds."""
 
 
+_SILENCE = "the node's worker gave no answer within the bound (gang/fitness.py)"
+
+
 def _node_checks() -> tuple[NodeCheck, ...]:
     """Every judge once; and silence, which no judge sees."""
     judges = {judge.id: _source(judge.judge.__doc__) for judge in JUDGES}
-    silence = "the node's worker gave no answer within the bound (gang/fitness.py)"
-    return tuple(NodeCheck(name, source) for name, source in sorted({**judges, SILENT: silence}.items()))
+    return tuple(NodeCheck(name, source) for name, source in sorted({**judges, SILENT: _SILENCE}.items()))
 
 
 def _source(doc: str | None) -> str:
@@ -50,6 +60,8 @@ def title(rule_id: str, language: str) -> str:
 
 
 def pattern(text_id: str, language: str) -> str:
-    """A text with `<name>` where a finding has a value."""
+    """A text with `<name>` where a finding has a value; of several texts, all that a finding may choose from."""
+    if text_id in _ONE_OF:
+        return " / ".join(pattern(one, language) for one in _ONE_OF[text_id])
     pieces = Formatter().parse(TABLE[text_id][LANGUAGES.index(language)])
     return "".join(fixed + (f"<{name}>" if name else "") for fixed, name, _, _ in pieces)

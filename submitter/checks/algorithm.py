@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.memory import uses_reference
 from submitter.checks.parallel import ACTOR, REF, ROLLOUT
+from submitter.checks.roles import needs_reference
 from submitter.checks.rule import Rule
 from submitter.checks.settings import PPO_MODULES, Settings
 
@@ -128,7 +128,7 @@ def reference_unused(case: Case) -> list[Finding]:
     """Source: verl/trainer/ppo/utils.py, need_reference_policy (0.7.1 to 0.9.1)."""
     settings = case.settings
     given = [key for key in settings.given() if key.startswith(f"{REF}.")]
-    if not trains(case) or not given or uses_reference(settings) or _distils(settings):
+    if not trains(case) or not given or needs_reference(settings) or _distils(settings):
         return []
     return [Finding("NR324", "hint", settings.place(*given), str(len(given)))]
 
@@ -138,16 +138,17 @@ def critic_model(case: Case) -> list[Finding]:
     settings = case.settings
     gae = settings.text(ESTIMATOR) == "gae"
     enabled = settings.value("critic.enable")
-    if not trains(case) or not (gae or enabled) or _distils(settings) or _own_config(case):
+    if not trains(case) or not (gae or enabled) or _distils(settings) or own_config(case):
         return []
     values: dict[str, object] = {"estimator": settings.text(ESTIMATOR) or "?", "asked": "critic.enable"}
     if gae and enabled is not None and not enabled:
         return [Finding("NR325", "error", settings.place("critic.enable"), "False", None, values)]
     values["asked"] = "critic.model.path"
-    if settings.text("critic.model.path") != PLACEHOLDER:
+    path = None if settings.lacks("critic.model.path") else settings.text("critic.model.path")
+    if path != PLACEHOLDER and not settings.lacks("critic.model.path"):
         return []
     place = settings.place("critic.model.path", ESTIMATOR, "critic.enable")
-    return [Finding("NR325", "error", place, PLACEHOLDER, None, values)]
+    return [Finding("NR325", "error", place, path or "null", None, values)]
 
 
 def ranges(case: Case) -> Iterator[Finding]:
@@ -312,7 +313,7 @@ def _distils(settings: Settings) -> bool:
     return settings.truth("distillation.enabled") is True
 
 
-def _own_config(case: Case) -> bool:
+def own_config(case: Case) -> bool:
     """A configuration of the user's, whose values are not known here."""
     return any(word.startswith(("--config-path", "--config-dir", "-cp", "-cd")) for word in case.job.extra_arguments)
 

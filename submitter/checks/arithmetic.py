@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from submitter.checks import parallel
 from submitter.checks.case import Case
-from submitter.checks.parallel import ACTOR, ROLLOUT, Rollout, Training
+from submitter.checks.parallel import ACTOR, ROLLOUT, Rollout, Training, quotient
 from submitter.checks.rollout_layout import spelled
 from submitter.checks.settings import Settings
 
@@ -28,7 +28,7 @@ def _trainer(settings: Settings, layout: Training | None) -> Iterator[list[str]]
     if layout.section and layout.expert > 1:
         product = layout.expert_tensor * layout.expert * layout.pipeline
         sizes = f"EP {layout.expert} × ETP {layout.expert_tensor} × PP {layout.pipeline} = {product}"
-        yield [sizes, f"{layout.world} / {product} = expert DP {_quotient(layout.world, product)}"]
+        yield [sizes, f"{layout.world} / {product} = EDP {quotient(layout.world, product)}"]
 
 
 def _batch(settings: Settings, layout: Training | None) -> Iterator[list[str]]:
@@ -42,23 +42,19 @@ def _batch(settings: Settings, layout: Training | None) -> Iterator[list[str]]:
 def _per_rank(settings: Settings, samples: int, n: int, ranks: int | None) -> Iterator[str]:
     if ranks is None:
         return
-    yield f"{samples} / DP {ranks} = {_quotient(samples, ranks)} samples per rank"
+    yield f"{samples} / DP {ranks} = {quotient(samples, ranks)}"
     mini = settings.integer(f"{ACTOR}.ppo_mini_batch_size")
     if not mini or mini < 1:
         return
-    yield f"mini-batch {mini} × {n} / {ranks} = {_quotient(mini * n, ranks)}"
+    yield f"mini-batch {mini} × {n} / {ranks} = {quotient(mini * n, ranks)}"
     micro = settings.integer(f"{ACTOR}.ppo_micro_batch_size_per_gpu")
     if settings.truth(f"{ACTOR}.use_dynamic_bsz") is False and micro and micro > 0 and mini * n % ranks == 0:
-        yield f"micro-batch {micro} → {_quotient(mini * n // ranks, micro)} micro-batches"
+        yield f"{mini * n // ranks} / micro-batch {micro} = {quotient(mini * n // ranks, micro)}"
 
 
 def _replicas(engine: Rollout | None) -> Iterator[list[str]]:
     if engine is not None:
         yield [
-            f"rollout {spelled(engine)}: {engine.world} / {engine.replica} = {engine.world // engine.replica} replicas"
+            f"rollout {spelled(engine)}",
+            f"{engine.world} / {engine.replica} = {quotient(engine.world, engine.replica)}",
         ]
-
-
-def _quotient(number: int, by: int) -> str:
-    whole, rest = divmod(number, by)
-    return f"{whole}, remainder {rest}" if rest else f"{whole}"

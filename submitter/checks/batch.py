@@ -7,7 +7,6 @@ from math import lcm
 
 from submitter.checks import batch_async, batch_keys
 from submitter.checks.batch_facts import (
-    CRITIC,
     GEN,
     MINI,
     TRAIN,
@@ -21,19 +20,15 @@ from submitter.checks.batch_facts import (
     learners,
     nearest_divisors,
     nearest_multiples,
-    needs_critic,
-    needs_reference,
-    positive,
     prompt_step,
-    reference_in_actor,
     release,
     step_for,
-    uses_engine,
     validated_divisor,
 )
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.parallel import ACTOR, REF, ROLLOUT, Training
+from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
+from submitter.checks.roles import needs_critic, needs_reference, reference_in_actor, uses_engine
 from submitter.checks.rule import Rule
 
 _MICRO, _LOG_PROB = "ppo_micro_batch_size", "log_prob_micro_batch_size"
@@ -65,7 +60,7 @@ def mini_over_train(case: Case) -> list[Finding]:
 def validated_batch(case: Case) -> list[Finding]:
     """Source: verl utils/config.py, validate_config: `real_train_batch_size` (0.7.1 to main), not in fully async."""
     batch, layout = batch_of(case), layout_of(case, ACTOR)
-    train, micro = positive(case.settings, TRAIN), positive(case.settings, f"{ACTOR}.{_MICRO}_per_gpu")
+    train, micro = case.settings.positive(TRAIN), case.settings.positive(f"{ACTOR}.{_MICRO}_per_gpu")
     if batch is None or layout is None or train is None or batch.flow == "async" or _dynamic(case):
         return []
     if layout.strategy == "megatron" and micro is None:
@@ -165,10 +160,10 @@ def mini_by_micro(case: Case) -> list[Finding]:
         return []
     for learner, layout in _laid_out(case):
         micro, share = _micro(case, learner), learner.mini * batch.n // (layout.data_parallel or 1)
-        uneven = uses_engine(case) and learner.mini * batch.n % (layout.data_parallel or 1)  # told by NR209
+        uneven = uses_engine(case.settings) and learner.mini * batch.n % (layout.data_parallel or 1)  # told by NR209
         if micro is None or uneven or share == 0 or share % micro == 0:
             continue
-        lenient = not uses_engine(case) and layout.strategy == "megatron"
+        lenient = not uses_engine(case.settings) and layout.strategy == "megatron"
         values: dict[str, object] = {
             "name": learner.micro_key,
             "arithmetic": f"{_mini_samples(batch, learner)}; {layout.spelled()}; "
@@ -186,15 +181,15 @@ def mini_by_micro(case: Case) -> list[Finding]:
 def log_prob_micro(case: Case) -> list[Finding]:
     """Source: verl workers/engine/utils.py, prepare_micro_batches over the whole batch; v1 trainer pads first."""
     batch = batch_of(case)
-    if batch is None or not uses_engine(case):
+    if batch is None or not uses_engine(case.settings):
         return []
     found = []
     for key, layout in _log_probs(case):
-        rows, micro = _padded(case, batch, layout), positive(case.settings, key)
+        rows, micro = _padded(case, batch, layout), case.settings.positive(key)
         share = rows // (layout.data_parallel or 1)
         if micro is None or rows % (layout.data_parallel or 1) or share % micro == 0:
             continue
-        padding = f", padded {rows}" if rows != batch.samples else ""
+        padding = f" → {rows}" if rows != batch.samples else ""
         arithmetic = f"{batch.spelled()}{padding}; {layout.spelled()}; {rows} / {layout.data_parallel} = {share}; " + (
             f"{share} % {micro} = {share % micro}"
         )
@@ -207,7 +202,7 @@ def log_prob_micro(case: Case) -> list[Finding]:
 
 def agent_workers(case: Case) -> list[Finding]:
     """Source: verl experimental/agent_loop/agent_loop.py, AgentLoopManager.generate_sequences: equal chunks; v1 not."""
-    batch, workers = batch_of(case), positive(case.settings, WORKERS)
+    batch, workers = batch_of(case), case.settings.positive(WORKERS)
     if batch is None or workers is None or batch.flow == "async":
         return []
     if case.settings.value(f"{ROLLOUT}.agent.agent_loop_manager_class") is not None:
@@ -238,7 +233,7 @@ def virtual_pipeline(case: Case) -> list[Finding]:
 def reward_workers(case: Case) -> list[Finding]:
     """Source: verl experimental/reward_loop/reward_loop.py, compute_rm_score: equal chunks until 0.8.0, then padded."""
     settings, batch = case.settings, batch_of(case)
-    workers, model = positive(settings, "reward.num_workers"), "reward.reward_model"
+    workers, model = settings.positive("reward.num_workers"), "reward.reward_model"
     colocated = settings.truth(f"{model}.enable") is True and settings.truth(f"{model}.enable_resource_pool") is False
     if batch is None or workers is None or not colocated or release(settings) >= _REWARD_PADS_SINCE:
         return []
@@ -286,14 +281,14 @@ def _mini_severity(case: Case, batch: Batch, learner: Learner, *, checked: bool 
     """`checked`: verl compares the two at its start, where the batch is not cut by tokens."""
     if checked and case.settings.truth(f"{learner.prefix}.use_dynamic_bsz") is False:
         return batch.sure
-    strict = uses_engine(case) or (learner.layout is not None and learner.layout.strategy == "megatron")
+    strict = uses_engine(case.settings) or (learner.layout is not None and learner.layout.strategy == "megatron")
     return batch.sure if strict and not batch.pads else "warning"
 
 
 def _share_severity(case: Case, batch: Batch, learner: Learner, layout: Training) -> Severity:
     share = learner.mini * batch.n // (layout.data_parallel or 1)
     strict = layout.strategy == "megatron" and share and batch.samples // (layout.data_parallel or 1) % share
-    return batch.sure if uses_engine(case) or share == 0 or strict else "warning"
+    return batch.sure if uses_engine(case.settings) or share == 0 or strict else "warning"
 
 
 def _laid_out(case: Case) -> Iterator[tuple[Learner, Training]]:
@@ -317,7 +312,7 @@ def _dispatched(case: Case, batch: Batch) -> Iterator[tuple[str, Training]]:
 
 
 def _micro(case: Case, learner: Learner) -> int | None:
-    return None if learner.dynamic else positive(case.settings, learner.micro_key)
+    return None if learner.dynamic else case.settings.positive(learner.micro_key)
 
 
 def _log_probs(case: Case) -> Iterator[tuple[str, Training]]:
@@ -344,16 +339,16 @@ def _padded(case: Case, batch: Batch, layout: Training) -> int:
 
 def _generated(case: Case, batch: Batch) -> Iterable[tuple[int, str]]:
     """What is handed to the agent workers in one piece, and how it adds up."""
-    gen = positive(case.settings, GEN)
+    gen = case.settings.positive(GEN)
     if batch.flow == "other" and gen is not None:
         return [(gen * batch.n, f"gen_batch_size {gen} × n {batch.n} = {gen * batch.n}")]
     sampled = (batch.samples, batch.spelled())
     if case.settings.text("algorithm.adv_estimator") != "remax" or batch.flow != "ray":
         return [sampled]
     if release(case.settings) < _REMAX_JOINED_SINCE:
-        return [sampled, (batch.prompts, f"greedy answers {batch.prompts}")]
+        return [sampled, (batch.prompts, f"greedy {batch.prompts}")]
     total = batch.samples + batch.prompts
-    return [(total, f"{batch.spelled()}; + {batch.prompts} greedy answers = {total}")]
+    return [(total, f"{batch.spelled()}; + greedy {batch.prompts} = {total}")]
 
 
 def _interleaved(layout: Training) -> bool:
@@ -379,7 +374,7 @@ def _training_passes(case: Case, batch: Batch) -> Iterator[_Pass]:
 
 def _log_prob_passes(case: Case, batch: Batch) -> Iterator[_Pass]:
     for key, layout in _log_probs(case):
-        parts, micro, rows = layout.data_parallel or 1, positive(case.settings, key), _padded(case, batch, layout)
+        parts, micro, rows = layout.data_parallel or 1, case.settings.positive(key), _padded(case, batch, layout)
         if micro is None:
             continue
         count, values = _pipelined(f"{batch.spelled()}; {layout.spelled()}", rows, rows // parts, micro)

@@ -12,20 +12,20 @@ from submitter.checks.batch_facts import (
     batch_of,
     flow_of,
     nearest_divisors,
-    positive,
+    refills_one_by_one,
     sure,
-    uses_engine,
 )
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
 from submitter.checks.parallel import ROLLOUT
+from submitter.checks.roles import uses_engine
 from submitter.checks.rule import Rule
 
 
 def gen_batch(case: Case) -> list[Finding]:
     """Source: verl trainer/ppo/v1/trainer_base.py, _next_train_batch; ray_trainer.py, _create_dataloader."""
     settings, flow = case.settings, flow_of(case)
-    gen, train = positive(settings, GEN), positive(settings, TRAIN)
+    gen, train = settings.positive(GEN), settings.positive(TRAIN)
     if gen is None or train is None or flow not in ("ray", "queue", "one_step"):
         return []
     values: dict[str, object] = {"train": train, "sizes": nearest_divisors(train, gen)}
@@ -33,7 +33,7 @@ def gen_batch(case: Case) -> list[Finding]:
     if flow != "queue":
         differs = gen != train
         return [Finding("NR213", "warning", place, str(gen), str(train), values)] if differs else []
-    if _refills_one_by_one(case):
+    if refills_one_by_one(settings):
         return []
     return [Finding("NR213", sure(case), place, str(gen), str(train), values)] if train % gen else []
 
@@ -46,7 +46,7 @@ def async_values(case: Case) -> list[Finding]:
         Finding("NR214", sure(case), settings.place(key), str(settings.value(key)), limit, {"name": key})
         for key, (limit, allowed) in wanted.items()
         if settings.value(key) is not None and not allowed(settings.value(key))
-        if key != _LEGACY or not uses_engine(case)
+        if key != _LEGACY or not uses_engine(case.settings)
     ]
 
 
@@ -55,7 +55,7 @@ def sync_steps(case: Case) -> list[Finding]:
     settings = case.settings
     if flow_of(case) != "queue" or settings.text("trainer.v1.trainer_mode") != "separate_async":
         return []
-    train, mini, steps = (positive(settings, key) for key in (TRAIN, MINI, SYNC_STEP))
+    train, mini, steps = (settings.positive(key) for key in (TRAIN, MINI, SYNC_STEP))
     if not train or not mini or not steps or train == mini * steps:
         return []
     arithmetic = f"parameter_sync_step {steps} × ppo_mini_batch_size {mini} = {steps * mini}"
@@ -65,8 +65,8 @@ def sync_steps(case: Case) -> list[Finding]:
 
 def async_steps(case: Case) -> list[Finding]:
     """Source: verl experimental/fully_async_policy/fully_async_rollouter.py, set_max_required_samples."""
-    batch, total = batch_of(case), positive(case.settings, "rollout.total_rollout_steps")
-    trigger = positive(case.settings, "async_training.trigger_parameter_sync_step")
+    batch, total = batch_of(case), case.settings.positive("rollout.total_rollout_steps")
+    trigger = case.settings.positive("async_training.trigger_parameter_sync_step")
     if batch is None or batch.flow != "async" or total is None or trigger is None or total >= batch.prompts * trigger:
         return []
     needed = batch.prompts * trigger
@@ -103,11 +103,3 @@ _ASYNC: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     f"{ROLLOUT}.calculate_log_probs": ("True", lambda value: value is True),
 }
 """Key -> what it has to be, as told and as tested."""
-
-
-def _refills_one_by_one(case: Case) -> bool:
-    """The trainer takes 1 whatever the job sets."""
-    settings = case.settings
-    refill = ("algorithm.filter_groups.enable", "trainer.v1.sampler.sync_refill_failed_groups")
-    mode = settings.text("trainer.v1.trainer_mode") or "sync"
-    return mode != "sync" or any(settings.truth(key) is True for key in refill)

@@ -16,14 +16,14 @@ from runtime_env.verl_defaults import configs, version_key
 from submitter.checks import parallel
 from submitter.checks.case import Case
 from submitter.checks.finding import Severity
-from submitter.checks.parallel import ACTOR, ROLLOUT, Training, divisors
+from submitter.checks.parallel import ACTOR, CRITIC, ROLLOUT, Training, divisors
+from submitter.checks.roles import needs_critic, uses_engine
 from submitter.checks.settings import Settings
 from submitter.checks.spelled import last_text
 
 Flow = Literal["ray", "queue", "one_step", "async", "other"]
 """`ray`: the classic trainer. `queue`: over a transfer queue; it pads its batch. `other`: not verl's own module."""
 
-CRITIC = "critic"
 TRAIN, GEN, N = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
 MINI = f"{ACTOR}.ppo_mini_batch_size"
 WORKERS = f"{ROLLOUT}.agent.num_workers"
@@ -40,10 +40,6 @@ _FLOWS: dict[str, Flow] = {
 }
 _QUEUE_SINCE = (0, 9)
 """`trainer.use_v1`, true by default."""
-_ENGINE_SINCE = (0, 8)
-"""The one worker implementation over model engines; 0.7.1 has it behind use_legacy_worker_impl=disable."""
-_SEARCHED = 10**9
-"""Divisors of more are not looked for: it would take longer than anybody waits."""
 _CRITIC_SEQUENCE = "critic.fsdp.ulysses_sequence_parallel_size"
 
 
@@ -127,20 +123,19 @@ def sure(case: Case) -> Severity:
     return "error" if known else "warning"
 
 
-def uses_engine(case: Case) -> bool:
-    settings = case.settings
-    return release(settings) >= _ENGINE_SINCE or settings.text("trainer.use_legacy_worker_impl") == "disable"
-
-
 def batch_of(case: Case) -> Batch | None:
     """None when a size is no positive number, or the module trains nothing."""
     settings, flow = case.settings, flow_of(case)
-    n = positive(settings, N)
+    n = settings.positive(N)
     mode = (settings.text("trainer.v1.trainer_mode") or "sync") if flow == "queue" else ""
     if flow is None or n is None:
         return None
     prompts, place = _prompts(settings, flow, mode)
-    return None if prompts is None else Batch(settings, flow, uses_engine(case), mode, prompts, n, place, sure(case))
+    return (
+        None
+        if prompts is None
+        else Batch(settings, flow, uses_engine(case.settings), mode, prompts, n, place, sure(case))
+    )
 
 
 def learners(case: Case) -> list[Learner]:
@@ -149,9 +144,9 @@ def learners(case: Case) -> list[Learner]:
     roles = [("actor", ACTOR)] + ([(CRITIC, CRITIC)] if needs_critic(settings) else [])
     found = []
     for name, prefix in roles:
-        mini = positive(settings, f"{prefix}.ppo_mini_batch_size")
+        mini = settings.positive(f"{prefix}.ppo_mini_batch_size")
         # Workers over engines never hand the critic's own choice on: it is cut by tokens (EngineConfig's default).
-        dynamic = settings.truth(f"{prefix}.use_dynamic_bsz") is True or (name == CRITIC and uses_engine(case))
+        dynamic = settings.truth(f"{prefix}.use_dynamic_bsz") is True or (name == CRITIC and uses_engine(case.settings))
         if mini is not None:
             found.append(Learner(name, prefix, mini, layout_of(case, prefix), dynamic))
     return found
@@ -163,9 +158,9 @@ def layout_of(case: Case, prefix: str) -> Training | None:
     layout = parallel.training(settings, prefix)
     if layout is None or settings.truth(f"{prefix}.megatron.dynamic_context_parallel"):
         return None
-    if prefix == CRITIC and layout.strategy in ("fsdp", "fsdp2") and uses_engine(case):
+    if prefix == CRITIC and layout.strategy in ("fsdp", "fsdp2") and uses_engine(case.settings):
         # The critic's own key is not handed on to its engine (FSDPCriticConfig).
-        layout = dataclasses.replace(layout, sequence=positive(settings, _CRITIC_SEQUENCE) or 1)
+        layout = dataclasses.replace(layout, sequence=settings.positive(_CRITIC_SEQUENCE) or 1)
     return layout if layout.data_parallel else None
 
 
@@ -179,30 +174,19 @@ def layout_unknown(case: Case) -> bool:
     )
 
 
-def needs_critic(settings: Settings) -> bool:
-    enabled = settings.truth("critic.enable")
-    return enabled if enabled is not None else settings.text("algorithm.adv_estimator") == "gae"
+def refills_one_by_one(settings: Settings) -> bool:
+    """The trainer over a transfer queue takes one prompt at a time, whatever gen_batch_size the job sets.
 
-
-def needs_reference(settings: Settings) -> bool:
-    return any(settings.truth(key) for key in ("algorithm.use_kl_in_reward", f"{ACTOR}.use_kl_loss"))
-
-
-def reference_in_actor(settings: Settings) -> bool:
-    """With LoRA the reference model is the actor without its adapter."""
-    model = "actor_rollout_ref.model"
-    ranks = [settings.integer(f"{model}.{key}") or 0 for key in ("lora.rank", "lora_rank")]
-    return max(ranks) > 0 or settings.value(f"{model}.lora_adapter_path") is not None
+    trainer/ppo/v1/trainer_base.py, requires_exact_refill.
+    """
+    refill = ("algorithm.filter_groups.enable", "trainer.v1.sampler.sync_refill_failed_groups")
+    mode = settings.text("trainer.v1.trainer_mode") or "sync"
+    return mode != "sync" or any(settings.truth(key) is True for key in refill)
 
 
 def absent(case: Case, key: str) -> bool:
     """Null or not there, and known to be: not a value that nobody can tell before the run."""
     return case.settings.value(key) is None and last_text(case.job, key) in (None, "null")
-
-
-def positive(settings: Settings, key: str) -> int | None:
-    value = settings.integer(key)
-    return value if value is not None and value > 0 else None
 
 
 def step_for(divisor: int, n: int) -> int:
@@ -218,8 +202,7 @@ def nearest_multiples(value: int, step: int) -> str:
 
 def nearest_divisors(value: int, wanted: int, *, unit: int = 1) -> str:
     """The divisors of `value` around `wanted`, of those that are multiples of `unit`; empty: there is none."""
-    every = divisors(value) if value <= _SEARCHED else [1, value]
-    sizes = [size for size in every if size % unit == 0]
+    sizes = [size for size in divisors(value) if size % unit == 0]
     around = [
         max((size for size in sizes if size <= wanted), default=0),
         *[size for size in sizes if size > wanted][:1],
@@ -237,7 +220,7 @@ def prompt_step(batch: Batch, found: list[Learner], dynamic: bool) -> int:
         if not dynamic and learner.layout:
             steps.append(step_for(validated_divisor(batch.settings, learner.layout), batch.n))
     if batch.flow in ("ray", "one_step"):
-        steps.append(step_for(positive(batch.settings, WORKERS) or 1, batch.n))
+        steps.append(step_for(batch.settings.positive(WORKERS) or 1, batch.n))
     return lcm(*steps)
 
 
@@ -245,18 +228,18 @@ def validated_divisor(settings: Settings, layout: Training) -> int:
     """What validate_config divides the samples by without dynamic batch sizes."""
     if layout.strategy != "megatron":
         return layout.world
-    micro = positive(settings, f"{ACTOR}.ppo_micro_batch_size_per_gpu") or 1
+    micro = settings.positive(f"{ACTOR}.ppo_micro_batch_size_per_gpu") or 1
     return (layout.data_parallel or 1) * micro
 
 
 def _prompts(settings: Settings, flow: Flow, mode: str) -> tuple[int | None, str]:
-    train = positive(settings, TRAIN)
+    train = settings.positive(TRAIN)
     if flow == "async":
-        mini, batches = positive(settings, MINI), positive(settings, "async_training.require_batches")
+        mini, batches = settings.positive(MINI), settings.positive("async_training.require_batches")
         return (mini * batches if mini and batches else None), MINI
     if flow in ("ray", "one_step") and settings.value(GEN) is not None:  # the data loader's batch size
-        return positive(settings, GEN), GEN
+        return settings.positive(GEN), GEN
     if mode == "separate_async":
-        steps = positive(settings, SYNC_STEP)
+        steps = settings.positive(SYNC_STEP)
         return (train // steps or None if train and steps and train % steps == 0 else None), TRAIN
     return train, TRAIN

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from submitter.checks.batch_facts import (
-    CRITIC,
     MINI,
     TRAIN,
     WORKERS,
     N,
     absent,
     flow_of,
-    needs_critic,
-    needs_reference,
-    reference_in_actor,
     sure,
-    uses_engine,
 )
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.parallel import ACTOR, REF, ROLLOUT
+from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT
+from submitter.checks.roles import needs_critic, needs_reference, reference_in_actor, uses_engine
 from submitter.checks.rule import Rule
 
 _MICRO, _LOG_PROB = "ppo_micro_batch_size", "log_prob_micro_batch_size"
@@ -47,7 +43,7 @@ def micro_twice(case: Case) -> list[Finding]:
 
 def micro_deprecated(case: Case) -> list[Finding]:
     """Source: verl workers/engine_workers.py asserts the *_per_gpu keys; the older workers divide the other one."""
-    severity: Severity = sure(case) if uses_engine(case) else "hint"
+    severity: Severity = sure(case) if uses_engine(case.settings) else "hint"
     return [
         Finding("NR203", severity, case.settings.place(key), values={"name": key})
         for key, dynamic in _micro_keys(case)
@@ -62,7 +58,7 @@ def dynamic_differs(case: Case) -> list[Finding]:
     """Source: verl workers/engine_workers.py, ActorRolloutRefWorker.init_model asserts that both are equal."""
     actor, rollout = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
     values = [case.settings.truth(key) for key in (actor, rollout)]
-    if not uses_engine(case) or None in values or values[0] == values[1] or flow_of(case) is None:
+    if not uses_engine(case.settings) or None in values or values[0] == values[1] or flow_of(case) is None:
         return []
     return [Finding("NR204", sure(case), case.settings.place(rollout, actor), str(values[1]), str(values[0]))]
 

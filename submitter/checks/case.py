@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
-from submitter.checks.checkpoint_files import Checkpoint
 from submitter.arguments.compose import Composition
+from submitter.checks.checkpoint_files import Checkpoint
 from submitter.checks.cluster_node import ClusterNode
 from submitter.checks.data_files import DataFile
 from submitter.checks.model_contents import ModelContents
@@ -56,3 +56,8 @@ class Case:
     """The model's folder; None: the job names no model."""
     checkpoint: Checkpoint | None = None
     """That the first attempt would resume; None: there is none here."""
+
+    @property
+    def verl_release(self) -> str:
+        """Whose behaviour counts; `settings.release` is the one whose defaults do, which may be an older one."""
+        return self.stack.verl_release if self.stack else self.settings.release

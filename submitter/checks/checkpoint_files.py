@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,9 @@ TRACKER = "latest_checkpointed_iteration.txt"
 _TRACKER_BYTES = 64
 _FILES_LISTED = 100_000
 """Three files a rank; no world is that large."""
+_FOLDERS_LISTED = 64
+_LABELS = (".metadata", "common.pt", "metadata.json")
+"""What megatron.core.dist_checkpointing opens on every node beside the *.distcp files."""
 _SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d{1,7})_rank_(\d{1,7})\.pt")
 _STEP = re.compile(r"global_step_(\d{1,12})/?$")
 
@@ -51,6 +55,12 @@ class Checkpoint:
     """`model`, `optim`, `extra_state`; None: there is no folder `actor`."""
     others: tuple[str, ...] = ()
     """Further names in `actor`: `dist_ckpt`, `huggingface` …"""
+    filled: tuple[str, ...] = ()
+    """Those of them that are folders with something in them."""
+    unlabelled: tuple[str, ...] = ()
+    """Files that a distributed checkpoint of Megatron lacks, as `dist_ckpt/common.pt`: only one node writes them."""
+    critic: bool = False
+    """There is a folder `critic`."""
     data_state: bool = False
     """data.pt: which prompts were used."""
 
@@ -90,7 +100,25 @@ def _look(folder: Path, key: str) -> Checkpoint | None:
         return Checkpoint(str(folder), key, False, number) if folder.parent.is_dir() else None
     actor = folder / "actor"
     shards, others = _shards(actor) if actor.is_dir() else (None, ())
-    return Checkpoint(str(folder), key, True, number, shards, others, (folder / "data.pt").exists())
+    filled = tuple(name for name in others[:_FOLDERS_LISTED] if _filled(actor / name))
+    lacks = tuple(_unlabelled(actor, filled))
+    critic, data_state = (folder / "critic").is_dir(), (folder / "data.pt").exists()
+    return Checkpoint(str(folder), key, True, number, shards, others, filled, lacks, critic, data_state)
+
+
+def _filled(path: Path) -> bool:
+    return path.is_dir() and any(True for _ in path.iterdir())
+
+
+def _unlabelled(actor: Path, names: Iterable[str]) -> Iterator[str]:
+    """`dist_ckpt` until verl 0.8, `optimizer/dist_ckpt` and its like since 0.9: each folder that holds weights."""
+    folders = [actor / name for name in names]
+    inner = [entry for folder in folders for entry in islice(folder.iterdir(), _FOLDERS_LISTED) if entry.is_dir()]
+    for folder in [*folders, *sorted(inner)]:
+        if any(True for _ in folder.glob("*.distcp")):
+            missing = [name for name in _LABELS if not (folder / name).exists()]
+            wanted = (".metadata",) if len(missing) > 1 else _LABELS  # Megatron-FSDP writes .metadata alone
+            yield from (str((folder / name).relative_to(actor)) for name in wanted if name in missing)
 
 
 def _shards(actor: Path) -> tuple[dict[str, Shards], tuple[str, ...]]:

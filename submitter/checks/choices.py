@@ -14,7 +14,6 @@ from submitter.job.nearest import nearest
 
 _ACTOR = "actor_rollout_ref.actor"
 _PLUGINS = "VERL_USE_EXTERNAL_MODULES"
-_ALWAYS = "0"
 
 _ADVANTAGE = (
     "gae grpo grpo_passk grpo_vectorized gdpo reinforce_plus_plus reinforce_plus_plus_baseline remax rloo "
@@ -81,16 +80,12 @@ CHOICES = (
         (("0.8.0", "automodel mindspeed_megatron mindspeed_fsdp"), ("0.9.1", "fsdp_turbo")),
         custom=True,
     ),
-    # verl/workers/rollout/base.py and replica.py; verl/workers/config/rollout.py refuses "sync"
-    Choice("actor_rollout_ref.rollout.name", "vllm sglang trtllm", custom=True),
     # verl/utils/tracking.py: Tracking
     Choice(
         "trainer.logger",
         "wandb mlflow swanlab vemlp_wandb tensorboard console clearml trackio file tracking",
         (("0.9.0", "rl_insight"),),
     ),
-    # verl/trainer/ppo/ray_trainer.py: anything else resumes as auto does, or from nothing
-    Choice("trainer.resume_mode", "auto disable resume_path", severity="warning"),
     # verl/utils/dataset/rl_dataset.py keeps it for datasets of the user's
     Choice("data.truncation", "error left right middle", severity="warning"),
 )
@@ -104,7 +99,7 @@ def outside(case: Case) -> Iterator[Finding]:
             continue
         allowed = choice.allowed(settings.release)
         for item in settings.items(choice.key):
-            if isinstance(item, str) and item.removesuffix(choice.suffix or "\0") not in allowed:
+            if isinstance(item, str) and item.removesuffix(choice.suffix) not in allowed:
                 yield _finding(case, choice, item, allowed)
 
 
@@ -112,7 +107,8 @@ RULES = (Rule("NR105", ("error", "warning"), outside, ppo=True),)
 
 
 def _finding(case: Case, choice: Choice, item: str, allowed: list[str]) -> Finding:
-    severity: Severity = "warning" if choice.custom and _may_register(case) else choice.severity
+    own = case.job.trainer.module not in PPO_MODULES  # a trainer of one's own may give a key another meaning
+    severity: Severity = "warning" if own or (choice.custom and _may_register(case)) else choice.severity
     place = case.settings.place(choice.key)
     values: dict[str, object] = {"nearest": nearest(item, allowed), "name": choice.key}
     return Finding("NR105", severity, place, item, ", ".join(allowed), values)
@@ -122,9 +118,4 @@ def _may_register(case: Case) -> bool:
     """The job brings modules of its own, which can be imported before verl looks a name up."""
     own = any(flag.name in (_PLUGINS, "PYTHONPATH") for flag in case.job.flags)
     library = case.settings.value("actor_rollout_ref.model.external_lib")
-    return (
-        case.job.trainer.module not in PPO_MODULES
-        or own
-        or library is not None
-        or case.job.runtime_env.working_dir is not None
-    )
+    return own or library is not None or case.job.runtime_env.working_dir is not None

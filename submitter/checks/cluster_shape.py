@@ -180,4 +180,4 @@ def _live(case: Case, rule: str, key: str, value: str, found: float, **values: o
 
 
 def _place(case: Case, key: str) -> Place:
-    return Place(file=case.job.file, key=f"cluster.{key}")
+    return case.job.place(f"cluster.{key}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
-from runtime_env.verl_defaults import keys, releases, version_key
+from runtime_env.verl_defaults import DEFAULT_CONFIG, configs, defaults, keys, releases, version_key
 from submitter.arguments.compose import Problem
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
@@ -22,6 +22,9 @@ _MADE = ("actor_rollout_ref.actor.", "actor_rollout_ref.rollout.", "actor_rollou
 _MADE_WHERE_USED = ("actor_rollout_ref.ref.", "critic.", "distillation.")
 _MADE_BY_SFT = ("model.", "engine.", "optim.", "checkpoint.", "profiler.")
 _SFT = "verl.trainer.sft_trainer"
+
+SECTION_KEYS_NAMED = 3
+"""Unknown keys of one section; more are told in one finding."""
 
 _WHY = {
     "no_stack": "NR101.no_stack",
@@ -76,10 +79,15 @@ def wrong_type(case: Case) -> Iterator[Finding]:
 
 def other_release(case: Case) -> Iterator[Finding]:
     """Source: the keys of every verl release that was read (runtime_env/verl)."""
+    by_section: dict[str, list[tuple[Place, str, Phrase]]] = {}
     for problem, place in _problems(case, "unknown"):
         phrase = _elsewhere(case, problem.key)
-        if phrase is not None:
-            yield Finding("NR106", _certain(case), place, problem.key, values={"when": phrase, **_release(case)})
+        if phrase is not None and not _came_after_stand_in(case, problem.key):
+            section = _absent_section(case, problem.key) if phrase.id == "NR106.engine" else problem.key
+            by_section.setdefault(section, []).append((place, problem.key, phrase))
+    for section, found in by_section.items():
+        for place, key, phrase in _folded(section, found):
+            yield Finding("NR106", _certain(case), place, key, values={"when": phrase, **_release(case)})
 
 
 def group_choice(case: Case) -> Iterator[Finding]:
@@ -87,13 +95,17 @@ def group_choice(case: Case) -> Iterator[Finding]:
     for problem, place in _problems(case, "group", "config_name"):
         choice = problem.values.get("choice") or problem.values.get("name", "")
         values = {"choices": problem.values["choices"] or NONE, "way": _way(problem), **_release(case)}
-        yield Finding("NR108", "error", place, choice, values=values)
+        yield Finding("NR108", _certain(case), place, choice, values=values)
+    yield from _gone_engine(case)
+
+
+_NO_GRAMMAR = {"sweep": "NR109.sweep", "option": "NR109.option", "between": "NR109.between"}
 
 
 def grammar(case: Case) -> Iterator[Finding]:
     """Source: Hydra's override grammar (hydra/grammar), and its command line options."""
-    for problem, place in _problems(case, "grammar", "sweep", "option"):
-        reason = problem.values.get("reason") or Phrase(f"NR109.{problem.kind}")
+    for problem, place in _problems(case, "grammar", "sweep", "option", "between"):
+        reason = problem.values.get("reason") or Phrase(_NO_GRAMMAR[problem.kind])
         yield Finding("NR109", "error", place, problem.key, values={"reason": reason})
 
 
@@ -101,6 +113,8 @@ def refused_field(case: Case) -> Iterator[Finding]:
     """Source: verl/utils/config.py, omega_conf_to_dataclass: the class is called with the node's keys (TypeError)."""
     for problem, place in _problems(case, "refused_field"):
         sft = case.job.trainer.module.startswith(_SFT)
+        if _came_after_stand_in(case, _up_to(problem.key, problem.values["field"])):
+            continue
         if problem.key.startswith(_MADE_BY_SFT if sft else _MADE):
             yield Finding("NR110", _certain(case), place, problem.key, values=dict(problem.values))
         elif not sft and problem.key.startswith(_MADE_WHERE_USED):
@@ -154,7 +168,7 @@ RULES = (
     Rule("NR104", ("error", "warning"), wrong_type),
     Rule("NR106", ("error", "warning"), other_release),
     Rule("NR107", ("warning", "hint"), set_twice),
-    Rule("NR108", ("error",), group_choice),
+    Rule("NR108", ("error", "warning"), group_choice),
     Rule("NR109", ("error",), grammar),
     Rule("NR110", ("error", "warning"), refused_field),
     Rule("NR111", ("error", "warning"), nothing_to_delete),
@@ -190,6 +204,20 @@ def _is_stand_in(case: Case) -> bool:
     return case.stack is not None and case.stack.verl_tree != case.stack.verl_release
 
 
+def _came_after_stand_in(case: Case, key: str) -> bool:
+    """The stack's verl is newer than the tree, and a release between the two brought the key."""
+    if case.stack is None or case.stack.verl_release is None or case.composition is None or not _is_stand_in(case):
+        return False
+    tree, own = version_key(case.composition.release), version_key(case.stack.verl_release)
+    return any(tree < version_key(release) <= own and _has(release, key) for release in releases())
+
+
+def _up_to(key: str, field: str) -> str:
+    """`a.b.c`, `b` → `a.b`."""
+    names = key.split(".")
+    return ".".join(names[: names.index(field) + 1]) if field in names else key
+
+
 def _certain(case: Case) -> Severity:
     """A stand-in's keys are nearly those of the stack's verl, not all."""
     return "warning" if _is_stand_in(case) else "error"
@@ -212,13 +240,55 @@ def _elsewhere(case: Case, key: str) -> Phrase | None:
     own = case.composition.release
     having = [release for release in releases() if _has(release, key)]
     if own in having:
-        return Phrase("NR106.engine", {"release": own})
+        return Phrase("NR106.engine", {"way": _engine_with(own, case.settings.config, key)})
     older = [release for release in having if version_key(release) < version_key(own)]
     newer = [release for release in having if version_key(release) > version_key(own)]
     if older:
         after = [release for release in releases() if version_key(release) > version_key(older[-1])]
         return Phrase("NR106.gone", {"since": after[0] if after else own, "last": older[-1]})
     return Phrase("NR106.new", {"since": newer[0]}) if newer else None
+
+
+def _absent_section(case: Case, key: str) -> str:
+    """`actor_rollout_ref.actor.megatron.x` → `actor_rollout_ref.actor.megatron`, where the job has no such section."""
+    names = key.split(".")
+    prefixes = (".".join(names[:length]) for length in range(1, len(names)))
+    return next((prefix for prefix in prefixes if not case.settings.has_section(prefix)), key)
+
+
+def _folded(section: str, found: list[tuple[Place, str, Phrase]]) -> list[tuple[Place, str, Phrase]]:
+    """Many keys of one section have one cause: they are told at the first of them."""
+    if len(found) <= SECTION_KEYS_NAMED:
+        return found
+    place, _, phrase = found[0]
+    return [(place, section, Phrase("NR106.section", {**phrase.values, "count": len(found)}))]
+
+
+def _gone_engine(case: Case) -> Iterator[Finding]:
+    """An engine of the stand-in that the releases between it and the stack's verl have dropped."""
+    engine, config = case.settings.text("model_engine"), case.settings.config
+    if engine is None or case.composition is None or case.stack is None or not _is_stand_in(case):
+        return
+    tree, own = (version_key(release or "") for release in (case.composition.release, case.stack.verl_release))
+    later = [release for release in releases() if tree < version_key(release) <= own]
+    if not later or engine not in configs(case.composition.release).get(config, ()):
+        return
+    left = configs(later[-1]).get(config, (engine,))
+    if engine not in left:
+        choices = ", ".join(name for name in left if name)
+        values = {"choices": choices, "release": later[-1], "way": Phrase("NR108.choose")}
+        yield Finding("NR108", "warning", case.settings.place("model_engine"), engine, values=values)
+
+
+def _engine_with(release: str, config: str, key: str) -> str:
+    """The argument that chooses a configuration with this key; the job's own config comes first."""
+    known = configs(release)
+    for name in sorted(known, key=lambda other: (other != config, other != DEFAULT_CONFIG)):
+        for engine in known[name]:
+            values = defaults(release, name, engine).values
+            if key in values or any(other.startswith(f"{key}.") for other in values):
+                return f"model_engine={engine}" if engine and name == config else f"--config-name={name}"
+    return NONE
 
 
 def _has(release: str, key: str) -> bool:
@@ -242,10 +312,12 @@ def _way(problem: Problem) -> Phrase:
     return Phrase("NR108.choose")
 
 
-def _grouped(case: Case) -> Iterable[tuple[str, Spelled]]:
+def _grouped(case: Case) -> Iterator[tuple[str, Spelled]]:
     """Arguments of the file; what stands after `--` is no concern here."""
-    groups = [group.name for group in case.job.groups for _ in group.arguments]
-    return zip(groups, spelled(case.job), strict=False)
+    groups = {argument.place: group.name for group in case.job.groups for argument in group.arguments}
+    for argument in spelled(case.job):
+        if argument.place in groups:
+            yield groups[argument.place], argument
 
 
 def _adds(argument: Spelled) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from runtime_env.verl_defaults import version_key
+from submitter.checks.algorithm import own_config, trains
+from submitter.checks.batch_facts import refills_one_by_one
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.data_files import FORMATS, TRAIN, VAL, DataFile, is_remote
 from submitter.checks.finding import Finding, Severity
@@ -18,6 +20,9 @@ NAMED = 3
 """Paths in one message."""
 
 _RAW_GSM8K = {"question", "answer"}
+_MANAGERS = ("naive", "dapo", "gdpo", "rate_limited", "remote", "batch", "prime")
+"""verl's own reward managers, and two older ones; others are registered by code of the user's."""
+_MANAGER_KEYS = ("reward.reward_manager.name", "reward_model.reward_manager")
 _AGENT_LOOPS = ("single_turn_agent", "tool_agent")
 """verl's own, which leave the score to the reward loop."""
 _IMAGE_COLUMNS = ("images", "image")
@@ -148,6 +153,28 @@ def agent_column(case: Case) -> list[Finding]:
     ]
 
 
+def data_none(case: Case) -> Iterator[Finding]:
+    """Source: rl_dataset.py: None has no path, concatenate_datasets([]) is a ValueError; both sets are always made."""
+    settings = case.settings
+    if not trains(case) or settings.value("data.custom_cls.path") is not None:
+        return
+    for key in (TRAIN, VAL):
+        value = settings.value(key)
+        if settings.lacks(key) or value in ([], "", [""]):
+            shown = "null" if value is None else str(value) or "''"
+            yield Finding(
+                "NR360",
+                "error",
+                settings.place(key),
+                shown,
+                None,
+                {"what": Phrase("NR360.nothing", {"key": key, "value": shown})},
+            )
+        elif not settings.is_set(key) and isinstance(value, str) and not own_config(case):
+            what = Phrase("NR360.default", {"key": key, "path": value})
+            yield Finding("NR360", "warning", settings.place(key), value, None, {"what": what})
+
+
 RULES = (
     Rule("NR341", ("error",), data_format, ppo=True),
     Rule("NR342", ("error", "warning"), data_unreadable, ppo=True),
@@ -161,6 +188,7 @@ RULES = (
     Rule("NR350", ("warning",), reward_key_ignored, ppo=True),
     Rule("NR351", ("warning",), image_column, ppo=True),
     Rule("NR352", ("warning",), agent_column, ppo=True),
+    Rule("NR360", ("error", "warning"), data_none, ppo=True),
 )
 
 
@@ -232,6 +260,8 @@ def _missing(one: DataFile) -> Iterable[str]:
 def _rewards_read_columns(settings: Settings) -> bool:
     """verl's own reward managers do, with a reward function of the user's too; a reward model alone does not."""
     own = settings.text("reward.reward_manager.source")
+    if any(settings.text(key) not in (None, *_MANAGERS) for key in _MANAGER_KEYS):
+        return False
     if own not in (None, "register") or settings.value("reward_model.reward_loop_module_path") is not None:
         return False
     function = any(settings.value(f"{key}custom_reward_function.path") is not None for key in ("reward.", ""))
@@ -261,7 +291,9 @@ def _train_rows(case: Case) -> int | None:
 
 def _batch(settings: Settings) -> tuple[str, int] | None:
     """The key and the number of prompts that the train loader takes at once; None: they come one by one."""
-    one_by_one = version_key(settings.release) >= V1_SINCE and settings.truth("trainer.use_v1") and _refills(settings)
+    one_by_one = (
+        version_key(settings.release) >= V1_SINCE and settings.truth("trainer.use_v1") and refills_one_by_one(settings)
+    )
     if one_by_one or settings.config.startswith("fully_async"):
         return None
     for key in ("data.gen_batch_size", "data.train_batch_size"):
@@ -269,12 +301,3 @@ def _batch(settings: Settings) -> tuple[str, int] | None:
         if size:
             return key, size
     return None
-
-
-def _refills(settings: Settings) -> bool:
-    """v1/trainer_base.py, requires_exact_refill."""
-    return (
-        settings.text("trainer.v1.trainer_mode") != "sync"
-        or settings.truth("algorithm.filter_groups.enable") is True
-        or settings.truth("trainer.v1.sampler.sync_refill_failed_groups") is True
-    )

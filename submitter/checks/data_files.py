@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from submitter.checks.settings import Settings
+from submitter.texts import Phrase
 
 TRAIN = "data.train_files"
 VAL = "data.val_files"
@@ -52,7 +53,7 @@ class DataFile:
     path: str
     """As the job names it; of a pattern, the file that it stands for."""
     state: State
-    why: str = ""
+    why: Phrase | str = ""
     """Of a file that cannot be read, in the words of the system or of the reader."""
     columns: Mapping[str, Column] = field(default_factory=dict)
     rows: int | None = None
@@ -85,7 +86,7 @@ def _read_path(key: str, path: str, working_dir: str | None) -> Iterator[DataFil
     elif is_remote(path):
         yield DataFile(key, path, "remote")
     elif "\0" in path:
-        yield DataFile(key, path, "unreadable", "a NUL character in the path")
+        yield DataFile(key, path, "unreadable", Phrase("NR342.nul"))
     else:
         yield from _read_local(key, path, working_dir)
 
@@ -139,7 +140,7 @@ def _read_file(key: str, path: str, here: Path) -> DataFile:
     except _NoReaderError:
         return DataFile(key, path, "no_reader")
     except _CorruptError as error:
-        return DataFile(key, path, "corrupt", str(error))
+        return DataFile(key, path, "corrupt", error.why)
     except OSError as error:
         return DataFile(key, path, "unreadable", error.strerror or str(error))
     return DataFile(key, path, "read", columns=columns, rows=rows)
@@ -157,13 +158,15 @@ class _NoReaderError(Exception):
 
 
 class _CorruptError(Exception):
-    pass
+    def __init__(self, why: Phrase | str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 def _parquet(path: Path) -> tuple[dict[str, Column], int]:
     _check_parquet_ends(path)
     try:
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise _NoReaderError from None
@@ -184,11 +187,11 @@ def _check_parquet_ends(path: Path) -> None:
         file.seek(max(0, size - 4))
         end = file.read(4)
     if not size:
-        raise _CorruptError("it has 0 bytes")
+        raise _CorruptError(Phrase("NR342.zero"))
     if start == b"vers":
-        raise _CorruptError("it is a git-lfs pointer; the data was not pulled")
+        raise _CorruptError(Phrase("NR342.pointer"))
     if start not in (b"PAR1", b"PARE") or end not in (b"PAR1", b"PARE"):
-        raise _CorruptError("it is no whole parquet file: its first or last 4 bytes are not PAR1")
+        raise _CorruptError(Phrase("NR342.not_whole"))
 
 
 def _arrow_column(kind: Any) -> Column:
@@ -209,7 +212,7 @@ def _json(path: Path) -> tuple[dict[str, Column], int | None]:
         whole = len(head) < JSON_HEAD_BYTES
     text = head.decode("utf-8-sig", "replace").lstrip()
     if not text:
-        raise _CorruptError("it has no rows: 0 bytes, or white space only")
+        raise _CorruptError(Phrase("NR342.blank"))
     first = _first_row(text, whole)
     columns = {} if first is None else {name: _json_column(value) for name, value in first.items()}
     return columns, _json_rows(path, text, whole)
@@ -225,9 +228,9 @@ def _first_row(text: str, whole: bool) -> dict[str, Any] | None:
     except (ValueError, RecursionError) as error:
         if not whole:
             return None
-        raise _CorruptError(f"its first row is no JSON: {error}") from error
+        raise _CorruptError(Phrase("NR342.no_json", {"why": error})) from error
     if not isinstance(row, dict):
-        raise _CorruptError("its first row is no JSON object")
+        raise _CorruptError(Phrase("NR342.no_object"))
     return row
 
 

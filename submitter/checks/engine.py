@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
+from submitter.checks.model_shape import ModelShape
 from submitter.checks.parallel import ROLLOUT
 from submitter.checks.rule import Rule
 from submitter.checks.settings import PPO_MODULES, Settings
 from submitter.job.model import Flag
+from submitter.texts import Phrase
 
 ALLOCATOR_FLAG = "PYTORCH_NPU_ALLOC_CONF"
 VLLM = f"{ROLLOUT}.engine_kwargs.vllm"
@@ -27,6 +29,18 @@ _NPU_COMPILATION_MODES = frozenset({"0", "3", "NONE", "VLLM_COMPILE"})
 
 LORA_RANK_LIMIT = 512
 """The largest of vLLM's MaxLoRARanks, read by verl's get_vllm_max_lora_rank (0.7.1 to 0.9.1)."""
+
+FALSE_HANDED_ON = "0.9.1"
+"""The one release of verl that tells vLLM of a False."""
+_ON_UNLESS_TOLD = (
+    # EngineArgs of vLLM 0.13 to 0.23: None, which becomes True for models that answer
+    f"{ROLLOUT}.enable_prefix_caching",
+    f"{VLLM}.enable_prefix_caching",
+    f"{VLLM}.enable_chunked_prefill",
+)
+
+_LINEAR_ROWS = ("Qwen3.5", "Qwen3-Next")
+"""Models of the table of known shapes, whose linear heads it may not have."""
 
 _OURS_TOO: Mapping[str, str] = {
     # engine argument -> verl's own key below `rollout`; **engine_kwargs comes later in verl's dict and wins.
@@ -135,7 +149,29 @@ def lora_rank(case: Case) -> list[Finding]:
     return [Finding("NR309", "error", settings.place(*keys), str(rank), str(LORA_RANK_LIMIT))]
 
 
+def false_not_told(case: Case) -> list[Finding]:
+    """Source: verl's vllm_rollout/utils.py, build_cli_args_from_config: a False is left out (all but 0.9.1)."""
+    settings, release = case.settings, case.verl_release
+    if not uses_vllm(settings) or release == FALSE_HANDED_ON:
+        return []
+    return [
+        Finding("NR235", "warning", settings.place(key), "False", f"verl {release}", _negated(key))
+        for key in _ON_UNLESS_TOLD
+        if settings.is_set(key) and settings.truth(key) is False
+        if not (key.endswith("prefix_caching") and _linear(case.model))
+    ]
+
+
+def frees_cache_apart(case: Case) -> list[Finding]:
+    """Source: verl/experimental/one_step_off_policy/config: off, and said to be needed so (0.7.1 to main)."""
+    settings, key = case.settings, f"{ROLLOUT}.free_cache_engine"
+    if not settings.config.startswith("one_step_off") or settings.truth(key) is not True:
+        return []
+    return [Finding("NR320", "warning", settings.place(key), "True", "False")]
+
+
 RULES = (
+    Rule("NR235", ("warning",), false_not_told, ppo=True),
     Rule("NR301", ("error",), expandable_segments, ppo=True),
     Rule("NR302", ("error",), task_queue_with_graphs, ppo=True),
     Rule("NR303", ("error",), blocking_with_graphs, ppo=True),
@@ -144,6 +180,7 @@ RULES = (
     Rule("NR307", ("hint",), capture_sizes, ppo=True),
     Rule("NR308", ("warning",), said_twice, ppo=True),
     Rule("NR309", ("error",), lora_rank, ppo=True),
+    Rule("NR320", ("warning",), frees_cache_apart, ppo=True),
 )
 
 
@@ -194,6 +231,17 @@ def extended(case: Case) -> bool:
     return modules is not None or case.settings.value("actor_rollout_ref.model.external_lib") is not None
 
 
+def _linear(model: ModelShape | None) -> bool:
+    """With linear attention: vLLM caches no prefixes of such a model unless told to."""
+    return model is not None and (model.linear_key_heads is not None or model.path.startswith(_LINEAR_ROWS))
+
+
+def _negated(key: str) -> dict[str, object]:
+    """How vLLM is told all the same: a flag without a value."""
+    name = key.rpartition(".")[2]
+    return {"name": name, "instead": f"+{VLLM}.no-{name.replace('_', '-')}=True"}
+
+
 def _with_graphs(case: Case, rule: str, name: str, value: str) -> list[Finding]:
     flag = _flag(case, name)
     if flag is None or flag.value.strip() != value or not graphs_on(case.settings):
@@ -203,7 +251,8 @@ def _with_graphs(case: Case, rule: str, name: str, value: str) -> list[Finding]:
     keys = (f"{VLLM}.enforce_eager", f"{ROLLOUT}.enforce_eager")
     eager = case.settings.place(*keys)
     said = any(case.settings.is_set(key) for key in keys)
-    where = f"{eager.file}:{eager.line}" if eager.line else str(eager.key) if said else "verl's default"
+    told = f"{eager.file}:{eager.line}" if eager.line else eager.key
+    where = told if said else Phrase("NR302.default")
     return [Finding(rule, "error", flag.place, flag.value, values={"name": name, "eager": where})]
 
 

@@ -63,8 +63,8 @@ def gather(
         settings,
         working_dir=packed(job),
         cluster=cluster,
-        composition=composition,
         reward=reward_file(job, settings) if settings.ppo else None,
+        composition=composition,
         **_model(job, settings),
         **files_of(job, settings),
     )

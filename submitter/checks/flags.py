@@ -15,7 +15,7 @@ from submitter.checks.secret_like import shown
 from submitter.checks.settings import Settings
 from submitter.checks.spelling import meant, unknown_to_vllm
 from submitter.job.model import Flag
-from submitter.job.nearest import NONE
+from submitter.texts import Phrase
 
 _NZ = "VLLM_ASCEND_ENABLE_NZ"
 _COLOCATED = "verl.trainer.main_ppo"
@@ -34,7 +34,7 @@ def replaced(case: Case) -> list[Finding | NotChecked]:
 
 
 def gone(case: Case) -> list[Finding]:
-    """Source: as NR451; nothing has taken the flag's place."""
+    """Source: runtime_env/flags.json: readers on every release branch of vllm-ascend, and no successor in any."""
     return _dead(case, "NR452", lambda known, last: bool(last.until) and known.successor is None)
 
 
@@ -42,11 +42,11 @@ def never_read(case: Case) -> list[Finding]:
     """Source: no reader in vLLM, vllm-ascend, verl, torch_npu and HCCL; vLLM itself tells of unknown VLLM_ names."""
     nobody = [(one, known.successor) for one, known in _of_jobs(case) if not known.readers]
     unknown = [(one, None) for one in case.job.flags if unknown_to_vllm(one.name)]
-    return [_finding("NR453", "warning", one, successor=successor or NONE) for one, successor in (*nobody, *unknown)]
+    return [_finding("NR453", "warning", one, hint=_instead(successor)) for one, successor in (*nobody, *unknown)]
 
 
 def not_yet(case: Case) -> list[Finding]:
-    """Source: as NR451."""
+    """Source: runtime_env/flags.json: the first release of vLLM, vllm-ascend, verl or torch_npu that reads the flag."""
     return _dead(case, "NR467", lambda _known, last: not last.until)
 
 
@@ -202,6 +202,10 @@ def _dead(case: Case, rule: str, applies: Callable[[KnownFlag, Reader], bool]) -
         and (last := found.reader) is not None
         and applies(known, last)
     ]
+
+
+def _instead(successor: str | None) -> Phrase:
+    return Phrase("NR453.use", {"successor": successor}) if successor else Phrase("NR453.drop")
 
 
 def _past(known: KnownFlag, reader: Reader) -> dict[str, object]:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runtime_env.flags import numbers, version_of
+from runtime_env.flags import version_of
+from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
+from submitter.checks.engine import uses_vllm
 from submitter.checks.finding import Finding
 from submitter.checks.parallel import ROLLOUT
 from submitter.checks.rule import Rule
@@ -62,22 +64,18 @@ _RELEASED = 10_000
 """Above the number of any release candidate."""
 
 
-def _uses_vllm(case: Case) -> bool:
-    return case.settings.text(f"{ROLLOUT}.name") == "vllm"
-
-
 def _sleeps(case: Case) -> bool:
-    return _uses_vllm(case) and case.settings.truth(f"{ROLLOUT}.free_cache_engine") is True
+    return uses_vllm(case.settings) and case.settings.truth(f"{ROLLOUT}.free_cache_engine") is True
 
 
 def _data_and_expert_parallel(case: Case) -> bool:
     sizes = [case.settings.integer(f"{ROLLOUT}.{name}_parallel_size") for name in ("data", "expert")]
-    return _uses_vllm(case) and all(size is not None and size > 1 for size in sizes)
+    return uses_vllm(case.settings) and all(size is not None and size > 1 for size in sizes)
 
 
 def _several_answers(case: Case) -> bool:
     answers = case.settings.integer(f"{ROLLOUT}.n")
-    return _uses_vllm(case) and answers is not None and answers > 1
+    return uses_vllm(case.settings) and answers is not None and answers > 1
 
 
 _SLEEP = _Fault("NR463", "vllm_ascend", "0.8.5rc1", f"{ROLLOUT}.free_cache_engine", _sleeps)
@@ -99,9 +97,9 @@ def _faults(case: Case, fault: _Fault) -> list[Finding]:
 
 def _older(version: str, first_good: str) -> bool:
     """An unknown version is not called bad; a release candidate is older than its release."""
-    return bool(numbers(version)) and _key(version) < _key(first_good)
+    return bool(version_key(version)) and _key(version) < _key(first_good)
 
 
 def _key(version: str) -> tuple[tuple[int, ...], int]:
     candidate = re.search(r"rc([0-9]{1,4})", version)
-    return numbers(version), int(candidate[1]) if candidate else _RELEASED
+    return version_key(version), int(candidate[1]) if candidate else _RELEASED

@@ -8,8 +8,11 @@ from fnmatch import fnmatchcase
 from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.hccl import EPHEMERAL
 from submitter.checks.rule import Rule
 from submitter.errors import Place
+from submitter.job.nearest import NONE, nearest
+from submitter.texts import Phrase
 
 _EVER = ("0.7.1", "0.8.0", "0.9.0", "0.9.1")
 ENTRY_POINTS: Mapping[str, tuple[str, ...]] = {
@@ -24,6 +27,10 @@ ENTRY_POINTS: Mapping[str, tuple[str, ...]] = {
     "verl.experimental.one_step_off_policy.main_ppo": _EVER,
     "verl.experimental.vla.main_ppo": ("0.7.1",),
     "verl.experimental.vla.main_sac": ("0.7.1",),
+    "verl.experimental.vla.prepare_libero_dataset": ("0.7.1",),
+    "verl.experimental.fully_async_policy.unittest.simple_streaming_demo": _EVER,
+    "verl.utils.debug.trajectory_tracker": _EVER,
+    "verl.utils.reward_score.sandbox_fusion.utils": _EVER,
     "verl.trainer.main_ppo_sync": ("0.8.0",),
     "verl.trainer.main_ppo_v0": (),  # 0.9: what main_ppo imports; run by itself it does nothing
     "verl.trainer.main_generation": (),  # until 0.6
@@ -32,6 +39,8 @@ ENTRY_POINTS: Mapping[str, tuple[str, ...]] = {
 """The releases that can run each module. Releases in between have what the one before them had."""
 OLDEST = version_key(_EVER[0])
 """Of older releases nothing is known."""
+NEWEST = (0, 10)
+"""verl's main of August 2026: nothing is known of what comes later."""
 _SUCCESSORS: Mapping[str, str] = {
     "verl.trainer.main_ppo_sync": "verl.trainer.main_ppo",
     "verl.trainer.main_ppo_v0": "verl.trainer.main_ppo",
@@ -49,10 +58,14 @@ _NEEDS_TORCHRUN = ("verl.trainer.sft_trainer", "verl.trainer.fsdp_sft_trainer")
 
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
 PRIVILEGED_PORT = 1024
-EPHEMERAL_PORTS = range(32768, 61000)
-"""Linux's default net.ipv4.ip_local_port_range; HCCL's own 60000 to 60015 lie in it too."""
 
-_RECIPE = "recipe"
+_VERL, _RECIPE = "verl", "recipe"
+_PACKAGES = frozenset(
+    {"torch", "transformers", "accelerate", "deepspeed", "trl", "vllm", "sglang", "llamafactory", "swift", "megatron"}
+    | {"mindspeed", "mindspeed_llm", "mindspeed_mm", "mindspeed_rl", "nemo", "openrlhf", "areal", "slime", "ray"}
+    | {"peft", "datasets", "lightning", "pytorch_lightning", "msmodelslim"}
+)
+"""Whose modules are installed on the nodes, not brought by the job."""
 _PORT_FLAGS = ("MASTER_PORT", "NNODES", "NPROC_PER_NODE")
 
 
@@ -76,28 +89,31 @@ def torchrun_under_ray(case: Case) -> list[Finding]:
 def module_absent(case: Case) -> list[Finding]:
     """Source: the trees of verl 0.7.1, 0.8.0, 0.9.0 and 0.9.1."""
     module, release = case.job.trainer.module, case.stack.verl_release if case.stack else None
-    if module not in ENTRY_POINTS or release is None or _ships(case, module) or version_key(release) < OLDEST:
+    if module.partition(".")[0] != _VERL or _ships(case, _VERL) or _ships(case, module):
         return []
-    if case.settings.release in ENTRY_POINTS[module]:
+    if module not in ENTRY_POINTS:
+        return [_no_entry_point(case, module, release)]
+    if release is None or version_key(release) < OLDEST or case.settings.release in ENTRY_POINTS[module]:
         return []
-    values: dict[str, object] = {"successor": _SUCCESSORS.get(module, "verl.trainer.main_ppo")}
-    return [Finding("NR383", "error", _place(case), module, release, values)]
+    return [_absent(case, "error", module, release, _SUCCESSORS.get(module, "verl.trainer.main_ppo"))]
 
 
 def shadows_verl(case: Case) -> list[Finding]:
     """Source: Ray puts the working_dir before site-packages on every worker's import path."""
     if not _ships(case, "verl"):
         return []
-    place = Place(file=case.job.file, key="runtime_env.working_dir")
+    place = case.job.place("runtime_env.working_dir")
     return [Finding("NR384", "warning", place, case.job.runtime_env.working_dir, _release(case))]
 
 
-def recipe_absent(case: Case) -> list[Finding]:
+def module_elsewhere(case: Case) -> list[Finding]:
     """Source: verl's recipes are a repository of their own; no release on the package index has them."""
-    module = case.job.trainer.module
-    if module.partition(".")[0] != _RECIPE or _ships(case, module):
+    module, folder = case.job.trainer.module, case.job.runtime_env.working_dir
+    package = module.partition(".")[0]
+    if package == _VERL or package.lower() in _PACKAGES or _installs(case, package) or _ships(case, module):
         return []
-    return [Finding("NR385", "warning", _place(case), module, case.job.runtime_env.working_dir or "-")]
+    where = Phrase("NR385.folder", {"folder": folder}) if folder else Phrase("NR385.none")
+    return [Finding("NR385", "warning", _place(case), module, folder, {"where": where, "do": _bring(module)})]
 
 
 def processes_per_node(case: Case) -> list[Finding]:
@@ -127,9 +143,9 @@ def master_port(case: Case) -> list[Finding]:
     if options is None or options.master_port is None:
         return []
     port = options.master_port
-    if port >= PRIVILEGED_PORT and port not in EPHEMERAL_PORTS:
+    if port >= PRIVILEGED_PORT and not EPHEMERAL[0] <= port <= EPHEMERAL[1]:
         return []
-    limit = f"{PRIVILEGED_PORT}–{EPHEMERAL_PORTS.start - 1}"
+    limit = f"{PRIVILEGED_PORT}–{EPHEMERAL[0] - 1}"
     return [Finding("NR388", "warning", _place(case, "trainer.torchrun.master_port"), str(port), limit)]
 
 
@@ -144,9 +160,9 @@ def rendezvous_in_env(case: Case) -> list[Finding]:
 RULES = (
     Rule("NR381", ("error",), ray_under_torchrun),
     Rule("NR382", ("error",), torchrun_under_ray),
-    Rule("NR383", ("error",), module_absent),
+    Rule("NR383", ("error", "warning"), module_absent),
     Rule("NR384", ("warning",), shadows_verl),
-    Rule("NR385", ("warning",), recipe_absent),
+    Rule("NR385", ("warning",), module_elsewhere),
     Rule("NR386", ("error", "warning"), processes_per_node),
     Rule("NR387", ("error",), loopback_master),
     Rule("NR388", ("warning",), master_port),
@@ -155,7 +171,44 @@ RULES = (
 
 
 def _place(case: Case, key: str = "trainer.module") -> Place:
-    return Place(file=case.job.file, key=key)
+    return case.job.place(key)
+
+
+def _no_entry_point(case: Case, module: str, release: str | None) -> Finding:
+    """A misspelt name; of releases that are not known here, perhaps a name of theirs."""
+    known = release is not None and version_key(release)[:3] >= OLDEST and version_key(release)[:2] <= NEWEST
+    severity: Severity = "error" if known and not _installs(case, _VERL) else "warning"
+    return _absent(case, severity, module, release, _meant(module))
+
+
+def _absent(case: Case, severity: Severity, module: str, release: str | None, instead: str) -> Finding:
+    verl = f"{_VERL} {release}" if release else _VERL
+    return Finding("NR383", severity, _place(case), module, release, {"verl": verl, "successor": instead})
+
+
+def _meant(module: str) -> str:
+    """The entry point of the same last name, if there is one; else the most alike."""
+    found = _namesake(module) or nearest(module, ENTRY_POINTS)
+    return "verl.trainer.main_ppo" if found == NONE else found
+
+
+def _bring(module: str) -> Phrase:
+    """`main_ppo` alone is most likely verl's."""
+    if module.partition(".")[0] == _RECIPE:
+        return Phrase("NR385.recipe")
+    meant = _namesake(module)
+    return Phrase("NR385.verl", {"successor": meant}) if meant else Phrase("NR385.own")
+
+
+def _namesake(module: str) -> str | None:
+    last = module.removesuffix(".py").rpartition(".")[2]
+    return next((one for one in ENTRY_POINTS if one.rpartition(".")[2] == last), None)
+
+
+def _installs(case: Case, package: str) -> bool:
+    """The job's pip requirements name it."""
+    wanted = package.lower().replace("-", "_")
+    return any(wanted in requirement.lower().replace("-", "_") for requirement in case.job.runtime_env.pip)
 
 
 def _matches(module: str, patterns: tuple[str, ...]) -> bool:

@@ -10,9 +10,10 @@ from runtime_env.verl_defaults import version_key
 from submitter.checks import parallel
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.layer_split import split
+from submitter.checks.layer_split import override, split
 from submitter.checks.model_shape import CONFIG_PATH, MODEL_PATH, ModelShape, head_sizes
 from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
+from submitter.checks.roles import needs_critic, needs_reference
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
@@ -193,7 +194,7 @@ def tensor_over_nodes(case: Case) -> list[Finding]:
 def reference_layout(case: Case) -> list[Finding]:
     """Source: verl/workers/engine/megatron/transformer_impl.py: mpu is set up once in a process that both share."""
     actor, ref = parallel.training(case.settings), parallel.training(case.settings, REF)
-    if not actor or not ref or not actor.section or not ref.section or not _reference(case.settings):
+    if not actor or not ref or not actor.section or not ref.section or not needs_reference(case.settings):
         return []
     names = [name for name in _SHARED if getattr(actor, name) != getattr(ref, name)]
     own = [key for name in names if case.settings.is_set(key := f"{ref.section}.{_SHARED[name]}")]
@@ -252,12 +253,12 @@ def experts_without_sequence(case: Case) -> list[Finding]:
     actor = parallel.training(case.settings)
     if not actor or not actor.section or actor.tensor == 1 or not case.model or not case.model.num_experts:
         return []
-    own, override = (f"{actor.section}.{part}sequence_parallel" for part in ("", "override_transformer_config."))
-    forced = case.settings.truth(override)
+    own, given = f"{actor.section}.sequence_parallel", override(case.settings, actor, "sequence_parallel")
+    forced = case.settings.truth(given)
     if forced or (forced is None and case.settings.truth(own) is not False):
         return []
     severity: Severity = "warning" if forced is None else "error"  # a bridge may choose by TP alone
-    place = case.settings.place(override, own)
+    place = case.settings.place(given, own)
     return [_model_finding(case, "NR270", severity, place, f"TP {actor.tensor}", case.model.num_experts)]
 
 
@@ -307,8 +308,8 @@ def _layouts(case: Case, *, critic: bool = False) -> list[tuple[str, Training]]:
     """The actor's, and of the others those that are in use and differ. A critic has a model of its own."""
     settings = case.settings
     actor = parallel.training(settings)
-    roles = [REF] if _reference(settings) else []
-    roles += [CRITIC] if critic and _has_critic(settings) else []
+    roles = [REF] if needs_reference(settings) else []
+    roles += [CRITIC] if critic and needs_critic(settings) else []
     others = [(role, parallel.training(settings, role)) for role in roles]
     found = [(ACTOR, actor)] if actor else []
     return found + [
@@ -332,18 +333,6 @@ def _expert_sizes(case: Case, layout: Training) -> list[int]:
     count = case.model.num_experts if case.model else None
     sizes = parallel.divisors(layout.world // rest) if layout.world % rest == 0 else []
     return [size for size in sizes if not count or count % size == 0]
-
-
-def _reference(settings: Settings) -> bool:
-    """As verl decides (trainer/ppo/utils.py, need_reference_policy)."""
-    keys = ("actor_rollout_ref.actor.use_kl_loss", "algorithm.use_kl_in_reward")
-    return any(settings.truth(key) for key in keys)
-
-
-def _has_critic(settings: Settings) -> bool:
-    """As verl decides (trainer/ppo/utils.py, need_critic)."""
-    enabled = settings.truth("critic.enable")
-    return settings.text("algorithm.adv_estimator") == "gae" if enabled is None else enabled
 
 
 def _certain(layout: Training) -> Severity:
@@ -415,9 +404,9 @@ def _uneven_heads(case: Case, size: int) -> bool:
 
 def _layers(case: Case, layout: Training) -> int | None:
     """A job may train fewer layers than the model has, to try things out."""
-    key = f"{layout.section}.override_transformer_config.num_layers"
+    key = override(case.settings, layout, "num_layers")
     if case.settings.value(key) is not None:
-        return case.settings.integer(key)
+        return case.settings.positive(key)
     return case.model.num_layers if case.model else None
 
 

@@ -10,6 +10,7 @@ from submitter.checks.engine import uses_vllm
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.model_size import certainly_bf16, parameters, rollout_bytes
 from submitter.checks.parallel import ACTOR, REF, ROLLOUT
+from submitter.checks.roles import needs_reference, uses_engine
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 
@@ -167,9 +168,8 @@ def _kept_bytes(settings: Settings) -> int | None:
 
 def _sent_bytes(settings: Settings) -> int | None:
     """As it is sent: the legacy workers of 0.7.1 and all since 0.9.0 send what they hold, the others cast to bf16."""
-    release = version_key(settings.release)
-    legacy = release < (0, 8) and settings.text("trainer.use_legacy_worker_impl") != "disable"
-    return _kept_bytes(settings) if legacy or release >= (0, 9) else 2
+    kept = not uses_engine(settings) or version_key(settings.release) >= (0, 9)
+    return _kept_bytes(settings) if kept else 2
 
 
 def _bucket_severity(case: Case) -> Severity | None:
@@ -197,13 +197,8 @@ def _offloaded(settings: Settings) -> Iterator[tuple[str, int]]:
         yield (hybrid if settings.truth(hybrid) else f"{own}.optimizer_offload"), OPTIMIZER_BYTES
     if settings.truth(f"{own}.param_offload"):
         yield f"{own}.param_offload", 2 if own.endswith("megatron") else MASTER_BYTES
-    if settings.truth(f"{reference}.param_offload") and uses_reference(settings):
+    if settings.truth(f"{reference}.param_offload") and needs_reference(settings):
         yield f"{reference}.param_offload", 2 if own.endswith("megatron") else MASTER_BYTES
-
-
-def uses_reference(settings: Settings) -> bool:
-    """verl/trainer/ppo/utils.py, need_reference_policy."""
-    return settings.truth("algorithm.use_kl_in_reward") is True or settings.truth(f"{ACTOR}.use_kl_loss") is True
 
 
 def _power_of_two(least: float) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from submitter.checks.algorithm import PLACEHOLDER, own_config
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.model_contents import MODEL, ModelContents
 from submitter.checks.native_models import NATIVE_TYPES
 from submitter.checks.rule import Rule
-from submitter.checks.settings import Settings
+from submitter.checks.settings import PPO_MODULES, Settings
 from submitter.texts import Phrase
 
 NAMED = 4
@@ -28,7 +29,7 @@ _TOKENIZER_FILES = {
 } | {"tekken.json", "tokenizer.model.v3", "tokenization.py"}
 _TOKENIZER_ENDS = (".tiktoken", "tiktoken.model", ".py")
 """Tokenizers that come with their own code keep their words in files of any name."""
-_TEMPLATE_FILES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates")
+_TEMPLATE_FILES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates", "tekken.json")
 _TEMPLATE_BY_CODE = ("deepseek_v32", "deepseek_v4", "deepseek_vl_v2")
 """`model_type` of models whose chat format is code beside the model, not a template."""
 
@@ -91,7 +92,8 @@ def chat_template(case: Case) -> list[Finding]:
         return []
     if found.config.get("model_type") in _TEMPLATE_BY_CODE:
         return []
-    severity: Severity = "warning" if found.tokenizer.get("auto_map") else "error"
+    unsure = found.tokenizer.get("auto_map") or "processor_config.json" in found.sizes  # either may bring one
+    severity: Severity = "warning" if unsure else "error"
     return [_finding(case, "NR357", severity, limit="tokenizer_config.json, chat_template.jinja")]
 
 
@@ -110,6 +112,19 @@ def remote_code(case: Case) -> list[Finding]:
     return [Finding("NR358", severity, place, "False", kind, {"path": case.settings.text(MODEL)})]
 
 
+def model_none(case: Case) -> list[Finding]:
+    """Source: trainer/config/model/hf_model.yaml (0.7.1 to 0.9.1); copy_to_local of what is no path fails."""
+    settings = case.settings
+    if case.job.trainer.module not in PPO_MODULES or own_config(case):
+        return []
+    path = settings.text(MODEL)
+    if (path and path != PLACEHOLDER) or (path is None and not settings.lacks(MODEL)):
+        return []
+    shown = path or ("null" if path is None else "''")
+    what = Phrase("NR340.default" if path else "NR340.empty", {"path": shown})
+    return [Finding("NR340", "error", settings.place(MODEL), shown, None, {"what": what})]
+
+
 def model_relative(case: Case) -> list[Finding]:
     """Source: every worker opens it below its own folder, which Ray makes; ./x is no name on the hub either."""
     name = case.settings.text(MODEL)
@@ -119,6 +134,7 @@ def model_relative(case: Case) -> list[Finding]:
 
 
 RULES = (
+    Rule("NR340", ("error",), model_none, ppo=True),
     Rule("NR353", ("error", "warning"), model_config, ppo=True),
     Rule("NR354", ("warning",), model_lost, ppo=True),
     Rule("NR355", ("error",), model_weights, ppo=True),

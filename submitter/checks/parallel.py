@@ -19,6 +19,9 @@ _CACHED = 8
 LARGEST_SIZE = 1_000_000
 """Of one parallel size, and of NPUs per node or nodes; what is above is no layout, and its arithmetic could be long."""
 
+_DIVIDED = LARGEST_SIZE**2
+"""Nodes times NPUs. Of a larger number (a job may set any) divisors are not looked for: it would take for ever."""
+
 
 @dataclass(frozen=True)
 class Training:
@@ -57,7 +60,8 @@ class Training:
         """`world 64 / (TP 2 x PP 4 x CP 4) = DP 2`."""
         sizes = [("TP", self.tensor), ("PP", self.pipeline), ("CP", self.context), ("SP", self.sequence)]
         product = " × ".join(f"{name} {size}" for name, size in sizes if size > 1)
-        result = "no whole number" if self.data_parallel is None else f"DP {self.data_parallel}"
+        whole = self.data_parallel
+        result = quotient(self.world, self.model_parallel) if whole is None else f"DP {whole}"
         return f"world {self.world} / {f'({product})' if product else 1} = {result}"
 
 
@@ -82,8 +86,16 @@ class Rollout:
         return self.tensor * self.data * self.pipeline
 
 
+def quotient(number: int, by: int) -> str:
+    """`3`, or `2.66` where it does not come out: two places, cut off; `by` is at least 1."""
+    hundredths = number * 100 // by
+    return f"{number // by}" if number % by == 0 else f"{hundredths // 100}.{hundredths % 100:02d}"
+
+
 def divisors(count: int) -> list[int]:
-    """In order; `count` is at least 1."""
+    """In order; `count` is at least 1. Of one that is no size of anything only 1 and itself."""
+    if count > _DIVIDED:
+        return [1, count]
     small = [size for size in range(1, isqrt(count) + 1) if count % size == 0]
     return sorted({*small, *(count // size for size in small)})
 

@@ -10,10 +10,12 @@ from submitter.checks import parallel
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.checkpoint_files import LOCAL_DIR, RESUME_MODE, RESUME_PATH, Checkpoint
 from submitter.checks.finding import Finding, Severity
+from submitter.checks.roles import needs_critic
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
 from submitter.job.model import Flag
+from submitter.texts import Phrase
 
 SAVE_FREQ = "trainer.save_freq"
 STEPS = "trainer.total_training_steps"
@@ -33,6 +35,9 @@ _HOMES = ("/root/", "/home/")
 _CALLED_LOCAL = re.compile(r"/local([-_]?(disk|ssd|nvme|data|storage|scratch))?\d*/", re.IGNORECASE)
 _SHARDED = ("fsdp", "fsdp2", "veomni")
 """Strategies that save one file a rank, named by the world size (FSDPCheckpointManager)."""
+_NEW_LAYOUT_SINCE = (0, 9, 0)
+_NEW_LAYOUT, _OLD_LAYOUT = {"model", "optimizer", "extra"}, ("dist_ckpt", "huggingface")
+"""Folders of a Megatron checkpoint's `actor` since verl 0.9, and before."""
 _FILES_OF = {"model": "model", "optimizer": "optim", "extra": "extra_state"}
 """What `load_contents` asks for → the files' names."""
 
@@ -81,13 +86,25 @@ def node_local_folder(case: Case) -> list[Finding | NotChecked]:
 
 
 def optimizer_not_saved(case: Case) -> list[Finding]:
-    """Source: verl/utils/checkpoint/*_checkpoint_manager.py: without it Adam's moments and the step begin at zero."""
+    """Source: verl/utils/checkpoint/*_checkpoint_manager.py: what is not saved is not loaded, and nothing says so."""
     key = f"{CHECKPOINT}.save_contents"
     saved = _words(case.settings, key)
-    if not _saves(case.settings) or not saved or "optimizer" in saved:
+    missing = [one for one in ("model", "optimizer") if one not in saved]
+    given = saved or case.settings.value(key) == []
+    if not _saves(case.settings) or not given or not missing:
         return []
     severity: Severity = "warning" if _retries(case) else "hint"
-    return [Finding("NR366", severity, case.settings.place(key), ", ".join(saved), "optimizer")]
+    lost = Phrase("NR366.model" if "model" in missing else "NR366.optimizer")
+    return [
+        Finding(
+            "NR366",
+            severity,
+            case.settings.place(key),
+            f"[{', '.join(saved)}]",
+            ", ".join(missing),
+            {"lost": lost},
+        )
+    ]
 
 
 def loads_what_is_not_saved(case: Case) -> list[Finding]:
@@ -205,6 +222,21 @@ def hdfs_resume(case: Case) -> list[Finding]:
     return [Finding("NR378", "error", case.settings.place(HDFS), folder, str(case.settings.text(RESUME_MODE)))]
 
 
+def old_layout(case: Case) -> list[Finding]:
+    """Source: verl 0.9, megatron_checkpoint_manager.py, _raise_for_old_layout: a RuntimeError before anything loads."""
+    found = case.checkpoint
+    if found is None or version_key(case.settings.release) < _NEW_LAYOUT_SINCE:
+        return []
+    if case.settings.text(f"{parallel.ACTOR}.strategy") != "megatron" or set(found.others) & _NEW_LAYOUT:
+        return []
+    old = [name for name in _OLD_LAYOUT if name in found.filled]
+    if not old:
+        return []
+    return [
+        Finding("NR379", "error", case.settings.place(found.key), found.folder, case.settings.release, {"old": old[0]})
+    ]
+
+
 RULES = (
     Rule("NR361", ("warning",), nothing_saved, ppo=True),
     Rule("NR362", ("warning",), saved_too_late, ppo=True),
@@ -224,6 +256,7 @@ RULES = (
     Rule("NR376", ("warning",), logger_reused, ppo=True),
     Rule("NR377", ("warning",), logger_relative, ppo=True),
     Rule("NR378", ("error",), hdfs_resume, ppo=True),
+    Rule("NR379", ("error",), old_layout, ppo=True),
 )
 
 
@@ -263,8 +296,12 @@ def _lacks(case: Case, found: Checkpoint) -> Iterator[str]:
     elif _sharded(case):
         wanted = [_FILES_OF[one] for one in _words(case.settings, f"{CHECKPOINT}.load_contents") if one in _FILES_OF]
         yield from (one for kind in wanted for one in _lacks_of(found, kind))
-    elif case.settings.text(f"{parallel.ACTOR}.strategy") == "megatron" and not found.actor and not found.others:
-        yield "actor/*"
+    elif case.settings.text(f"{parallel.ACTOR}.strategy") == "megatron":
+        yield from (f"actor/{name}" for name in found.unlabelled)
+        if not found.actor and not found.others:
+            yield "actor/*"
+    if found.actor is not None and not found.critic and needs_critic(case.settings):
+        yield "critic"
 
 
 def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:
@@ -277,7 +314,7 @@ def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:
         more = " …" if len(missing) > MISSING_NAMED else ""
         ranks = ", ".join(map(str, missing[:MISSING_NAMED])) + more
         yield f"actor/{kind}_world_size_{shards.world}_rank_{{{ranks}}}.pt ({len(missing)} / {shards.world})"
-    yield from (f"actor/{name} (0 bytes)" for name in shards.empty[:MISSING_NAMED])
+    yield from (f"actor/{name} (0 B)" for name in shards.empty[:MISSING_NAMED])
 
 
 def _logger(case: Case) -> tuple[str | None, Place]:

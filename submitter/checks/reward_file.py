@@ -10,6 +10,7 @@ from typing import Literal
 
 from submitter.checks.settings import Settings
 from submitter.job.model import Job
+from submitter.texts import Phrase
 
 NEW, OLD = "reward.custom_reward_function", "custom_reward_function"
 """verl's key, and the one that it moves over it: `migrate_legacy_reward_impl` (0.7.1 to 0.9.1)."""
@@ -27,7 +28,7 @@ class RewardFile:
     path: str
     name: str | None
     state: State
-    why: str = ""
+    why: Phrase | str = ""
     defines: frozenset[str] | None = None
     """None: it cannot be told, as with `from x import *`."""
     limits_time: bool = False
@@ -44,7 +45,7 @@ def reward_file(job: Job, settings: Settings) -> RewardFile | None:
     if file is None:
         return RewardFile(key, path, name, "elsewhere")
     state, text = _text(file)
-    return RewardFile(key, path, name, state, text) if state != "read" else _parsed(key, path, name, text)
+    return RewardFile(key, path, name, state, text) if state != "read" else _parsed(key, path, name, str(text))
 
 
 def _on_this_machine(path: str, job: Job) -> Path | None:
@@ -58,12 +59,12 @@ def _on_this_machine(path: str, job: Job) -> Path | None:
     return None if folder is None or "://" in folder or path.startswith("~") else Path(folder) / path
 
 
-def _text(file: Path) -> tuple[State, str]:
+def _text(file: Path) -> tuple[State, Phrase | str]:
     """The state, and the file's text or the system's words for why there is none."""
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES:
-            return "unreadable", "no regular file of source text"
+            return "unreadable", Phrase("NR326.no_source")
         return "read", file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ("lost" if file.parent.is_dir() else "absent"), ""

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 from submitter.checks.algorithm import trains
 from submitter.checks.case import Case, NotChecked
-from submitter.checks.finding import Finding
-from submitter.checks.reward_file import NEW, OLD
+from submitter.checks.finding import Finding, Severity
+from submitter.checks.reward_file import NEW, OLD, RewardFile
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
+from submitter.errors import Place
 from submitter.job.nearest import nearest
+from submitter.texts import Phrase
 
 MANAGER = "reward.reward_manager"
 OLD_MANAGER = "reward_model.reward_manager"
 MODEL = "reward.reward_model"
-OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
-OLD_OVERLONG = "reward_model.reward_kwargs.overlong_buffer_cfg"
+_ROLLOUT_NAMES = (f"{MODEL}.rollout.name", "reward_model.rollout.name")
+"""The engine that answers; the older name counts where it is given."""
 
 _MANAGERS = ("naive", "dapo", "gdpo", "remote")
 """verl/experimental/reward_loop/reward_manager: those of verl/workers/reward_manager (prime, batch) are not called."""
@@ -30,11 +32,11 @@ def function(case: Case) -> Iterator[Finding | NotChecked]:
     place = settings.place(f"{file.key}.path")
     relative = not file.path.removeprefix("file://").startswith("/")
     if file.state == "lost" or (file.state == "absent" and relative):
-        yield Finding("NR326", "error" if relative else "warning", place, file.path, "no such file")
+        yield _file_finding("error" if relative else "warning", place, file, Phrase("NR326.absent"))
     elif file.state in ("unreadable", "syntax"):
-        yield Finding("NR326", "error" if file.state == "syntax" else "warning", place, file.path, file.why)
+        yield _file_finding("error" if file.state == "syntax" else "warning", place, file, file.why)
     elif file.state == "elsewhere" and not file.path.startswith("pkg://"):
-        yield Finding("NR326", "warning", place, file.path, "relative to a folder on the node")
+        yield _file_finding("warning", place, file, Phrase("NR326.relative"))
     elif file.state in ("absent", "elsewhere"):
         yield NotChecked("NR326", "NR326.unknown", {"path": file.path})
 
@@ -83,21 +85,6 @@ def no_time_limit(case: Case) -> list[Finding]:
     return [Finding("NR336", "hint", place, file.path if file else name, None, {"manager": name})]
 
 
-def overlong(case: Case) -> Iterator[Finding]:
-    """Source: verl/experimental/reward_loop/reward_manager/dapo.py: assertions on the overlong buffer."""
-    settings = case.settings
-    own = OLD_OVERLONG if settings.is_set(f"{OLD_OVERLONG}.enable") else OVERLONG
-    if not trains(case) or _manager(settings)[1] != "dapo" or not settings.truth(f"{own}.enable"):
-        return
-    limit_key = f"{own.rpartition('.')[0]}.max_resp_len"
-    length, limit = settings.integer(f"{own}.len"), settings.integer(limit_key)
-    place = settings.place(f"{own}.len", limit_key, f"{own}.enable")
-    if limit is None and settings.value(limit_key) is None:
-        yield Finding("NR338", "error", place, str(length), limit_key)
-    elif length is not None and limit is not None and not 0 < length <= limit:
-        yield Finding("NR338", "error", place, str(length), f"1 … max_resp_len {limit}")
-
-
 def reward_model(case: Case) -> Iterator[Finding]:
     """Source: verl/trainer/main_ppo.py, trainer/ppo/v1/trainer_base.py: ValueError without nodes (0.7.1 to 0.9.1)."""
     settings = case.settings
@@ -106,6 +93,8 @@ def reward_model(case: Case) -> Iterator[Finding]:
     place = settings.place(f"{MODEL}.enable", "reward_model.enable")
     if not settings.value(f"{MODEL}.model_path") and not settings.value("reward_model.model.path"):
         yield Finding("NR339", "error", place, "True", f"{MODEL}.model_path")
+    if all(settings.lacks(key) for key in _ROLLOUT_NAMES):
+        yield Finding("NR339", "error", settings.place(*_ROLLOUT_NAMES), "null", f"{MODEL}.rollout.name")
     if not _model_value(settings, "enable_resource_pool"):
         return
     for name in ("n_gpus_per_node", "nnodes"):
@@ -121,9 +110,12 @@ RULES = (
     Rule("NR328", ("error", "warning"), function_keys, ppo=True),
     Rule("NR329", ("error", "warning"), manager, ppo=True),
     Rule("NR336", ("hint",), no_time_limit, ppo=True),
-    Rule("NR338", ("error",), overlong, ppo=True),
     Rule("NR339", ("error",), reward_model, ppo=True),
 )
+
+
+def _file_finding(severity: Severity, place: Place, file: RewardFile, why: Phrase | str) -> Finding:
+    return Finding("NR326", severity, place, file.path, values={"why": why})
 
 
 def _manager(settings: Settings) -> tuple[str, str | None]:

@@ -63,7 +63,9 @@ def stop_wait_short(case: Case) -> list[Finding]:
 def devices_for_all(case: Case) -> list[Finding]:
     """Source: CANN narrows every process to this list, whatever device its local rank asks for."""
     job = case.job
-    return _findings("NR414", "error", (flag for flag in job.flags if flag.name == "ASCEND_RT_VISIBLE_DEVICES"))
+    whole = list(range(job.cluster.npus_per_node))  # published scripts name them all, which hides none
+    named = (flag for flag in job.flags if flag.name == "ASCEND_RT_VISIBLE_DEVICES")
+    return _findings("NR414", "error", (flag for flag in named if _devices(flag.value) != whole))
 
 
 def worker_start(case: Case) -> list[Finding]:
@@ -130,6 +132,12 @@ def _named(job: Job, names: frozenset[str]) -> Iterable[Flag]:
 
 def _several_nodes(job: Job, names: frozenset[str], matters: Callable[[str], bool]) -> Iterable[Flag]:
     return (flag for flag in _named(job, names) if job.cluster.nodes > 1 and matters(flag.value))
+
+
+def _devices(text: str) -> list[int] | None:
+    """In order, as `0,1,2`; None: written otherwise."""
+    names = [name.strip() for name in text.split(",")]
+    return [int(name) for name in names] if all(name.isascii() and name.isdigit() for name in names) else None
 
 
 def _long_enough(text: str) -> bool:

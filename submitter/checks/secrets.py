@@ -59,13 +59,13 @@ def _texts(job: Job) -> Iterator[Text]:
         if not ("=" in name or value.startswith("-")):
             yield name.lstrip("-"), value, Place(key=f"-- {name}")
     for label, value in job.cluster.labels.items():
-        yield label, value, Place(file=job.file, key=f"cluster.labels.{label}")
+        yield label, value, job.place(f"cluster.labels.{label}")
     for requirement in job.runtime_env.pip:
-        yield "", requirement, Place(file=job.file, key="runtime_env.pip")
+        yield "", requirement, job.place("runtime_env.pip")
     for secret in job.secrets:  # a value where a reference belongs
         if secret.source == "file":
             yield "", secret.target, secret.place
-    yield "", job.name, Place(file=job.file, key="name")
+    yield "", job.name, job.place("name")
 
 
 def _names(job: Job) -> Iterator[tuple[str, Place]]:

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 from runtime_env.verl_defaults import DEFAULT_CONFIG, DEFAULT_ENGINE, configs, defaults, nearest_release
+from submitter.arguments.compose import Options
 from submitter.checks.hydra_value import UNREADABLE, plain, read
-from submitter.checks.spelled import last_text
+from submitter.checks.spelled import spelled
 from submitter.errors import Place
 from submitter.job.model import Job, RawText
 
@@ -29,6 +31,8 @@ PPO_MODULES: Mapping[str, str] = {
 _PPO_ROOT = "actor_rollout_ref."
 _DEEPEST_REFERENCE = 8
 """verl's defaults refer to each other at most three deep; a cycle ends here."""
+_MISSING = "???"
+"""OmegaConf's mark of a value that must be given."""
 _SELECT = re.compile(r"\$\{oc\.select:([^,{}]+)(?:,(.*))?\}", re.DOTALL)
 _REFERENCE = re.compile(r"\$\{(\.*[A-Za-z_][\w.]*)\}")
 
@@ -44,7 +48,7 @@ class Settings:
 
     def __init__(self, job: Job, release: str | None) -> None:
         """`release`: the job's verl; None: unknown, the newest counts."""
-        self._file = job.file
+        self._file, self._places = job.file, job.places
         self._given = dict(_given(job))
         self.release = nearest_release(release)
         self.config = _config_name(job)
@@ -74,18 +78,33 @@ class Settings:
         """The job itself sets it."""
         return key in self._given
 
+    def lacks(self, key: str) -> bool:
+        """It is there without a value: null, or `???`; False where that cannot be told."""
+        value = self._given[key].value if key in self._given else self._defaults.get(key)
+        value = read(value.text) if isinstance(value, RawText) else value
+        return self.has(key) and (value is None or value == _MISSING)
+
+    def has_section(self, prefix: str) -> bool:
+        """By verl's own defaults: a job that sets keys of a section does not make it."""
+        return any(name.startswith(f"{prefix}.") for name in self._defaults)
+
     def place(self, *keys: str) -> Place:
         """Where the first of `keys` that the job sets is set; else the job file, with the first key."""
         for key in keys:
             if key in self._given:
                 return self._given[key].place
-        return Place(file=self._file, key=keys[0])
+        return self._places.get(keys[0]) or Place(file=self._file, key=keys[0])
 
     def integer(self, key: str) -> int | None:
         value = self.value(key)
         if isinstance(value, float) and value.is_integer():
             return int(value)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def positive(self, key: str) -> int | None:
+        """A whole number of at least one; None for anything else."""
+        value = self.integer(key)
+        return value if value is not None and value > 0 else None
 
     def number(self, key: str) -> float | None:
         value = self.value(key)
@@ -108,10 +127,14 @@ class Settings:
         return value if isinstance(value, list) else [value]
 
     def below(self, prefix: str) -> dict[str, object]:
-        """Every value below `prefix.`, by the rest of its key."""
+        """Every value below `prefix.`, by the rest of its key; also below a dict that `prefix` refers to."""
         start = f"{prefix}."
         names = dict.fromkeys([*self._defaults, *self._given])
-        return {name[len(start) :]: self.value(name) for name in names if name.startswith(start)}
+        own = {name[len(start) :]: self.value(name) for name in names if name.startswith(start)}
+        referred = self.value(prefix) if _is_reference(self._defaults.get(prefix)) else None
+        if not isinstance(referred, dict):
+            return own
+        return {**{name: given.value for name, given in _leaves("", referred, self.place(prefix)) if name}, **own}
 
     def given(self) -> Mapping[str, Place]:
         """What the job sets, and where."""
@@ -121,16 +144,24 @@ class Settings:
         value = self._given[key].value if key in self._given else self._defaults.get(key)
         if isinstance(value, RawText):
             value = read(value.text)
-        if value is UNREADABLE or depth > _DEEPEST_REFERENCE:
+        if value is UNREADABLE or value == _MISSING or depth > _DEEPEST_REFERENCE:
             return None
-        return self._resolved(value, key, depth) if isinstance(value, str) and "${" in value else value
+        if value == {}:
+            return _nested(self.below(key))
+        return self._resolved(value, key, depth) if _is_reference(value) else value
+
+    def _is_missing(self, key: str) -> bool:
+        value = self._given[key].value if key in self._given else self._defaults.get(key)
+        return value == _MISSING or (isinstance(value, RawText) and value.text == _MISSING)
 
     def _resolved(self, value: str, key: str, depth: int) -> object:
         select = _SELECT.fullmatch(value)
         if select:
             wanted = _absolute(select[1].strip(), key)
-            if self.has(wanted):
+            if self.has(wanted) and not self._is_missing(wanted):
                 return self._value(wanted, depth + 1)
+            if group := self.below(wanted):
+                return _nested(group)
             rest = (select[2] or "null").strip()
             return self._resolved(rest, key, depth + 1) if "${" in rest else plain(read(rest))
         whole = _REFERENCE.fullmatch(value)
@@ -138,6 +169,23 @@ class Settings:
             return self._value(_absolute(whole[1], key), depth + 1)
         text = _REFERENCE.sub(lambda match: str(self._value(_absolute(match[1], key), depth + 1)), value)
         return None if "${" in text else text
+
+
+def _is_reference(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and "${" in value
+
+
+def _nested(flat: Mapping[str, object]) -> dict[str, object]:
+    """`{"a.b": 1}` → `{"a": {"b": 1}}`; of `a` and `a.b`, the dict counts."""
+    found: dict[str, object] = {}
+    for key, value in flat.items():
+        *parents, last = key.split(".")
+        inner = found
+        for parent in parents:
+            below = inner.get(parent)
+            inner[parent] = inner = below if isinstance(below, dict) else {}
+        inner.setdefault(last, value)
+    return found
 
 
 def _absolute(reference: str, key: str) -> str:
@@ -148,10 +196,7 @@ def _absolute(reference: str, key: str) -> str:
 
 
 def _config_name(job: Job) -> str:
-    for word in job.extra_arguments:
-        if word.startswith("--config-name="):
-            return word.partition("=")[2].strip("'\"").removesuffix(".yaml")
-    named = last_text(job, "--config-name")
+    named = Options.of([argument.word for argument in spelled(job)]).name
     return (named or PPO_MODULES.get(job.trainer.module, DEFAULT_CONFIG)).removesuffix(".yaml")
 
 
@@ -189,4 +234,4 @@ def _leaves(key: str, value: object, place: Place) -> Iterator[tuple[str, _Given
         yield key, _Given(value, place)
         return
     for name, inner in value.items():
-        yield from _leaves(f"{key}.{name}", inner, place)
+        yield from _leaves(f"{key}.{name}" if key else str(name), inner, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from submitter.arguments.assemble import argument_text
+from submitter.arguments.assemble import argument_text, own_arguments
 from submitter.errors import Place
 from submitter.job.model import Job
 
@@ -26,9 +26,8 @@ class Spelled:
 
 def spelled(job: Job) -> Iterator[Spelled]:
     """The groups' arguments, then what stood after `--`."""
-    for group in job.groups:
-        for argument in group.arguments:
-            yield _spelled(argument_text(argument), argument.place)
+    for argument in own_arguments(job):
+        yield _spelled(argument_text(argument), argument.place)
     for word in job.extra_arguments:
         key = word.partition("=")[0]
         yield _spelled(word, Place(key=f"-- {key}" if "=" in word else "--"))

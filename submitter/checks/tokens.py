@@ -6,20 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from submitter.checks.batch_facts import (
-    CRITIC,
     N,
     flow_of,
     layout_of,
-    needs_critic,
-    needs_reference,
-    positive,
-    reference_in_actor,
     sure,
-    uses_engine,
 )
 from submitter.checks.case import Case
+from submitter.checks.engine import FALSE_HANDED_ON
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.parallel import ACTOR, REF, ROLLOUT, Training
+from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
+from submitter.checks.roles import needs_critic, needs_reference, reference_in_actor, uses_engine
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 
@@ -30,13 +26,9 @@ _BATCHED, _SEQS = "max_num_batched_tokens", "max_num_seqs"
 _CRITIC_INFER = "critic.ppo_infer_max_token_len_per_gpu"
 _CRITIC_INFER_DEFAULT = 32768
 """Of CriticConfig; the key is in none of verl's YAML files."""
-_FALSE_HANDED_ON = "0.9.1"
-"""The one release that tells vLLM of a False; it raises the token budget where vLLM would stop."""
-_OVERLONG = (
-    ("reward.reward_manager.name", "reward.reward_kwargs"),
-    ("reward_model.reward_manager", "reward_model.reward_kwargs"),
-)
-"""(Reward manager, its values), as they are named since 0.7.1 and before."""
+_MANAGERS = ("reward_model.reward_manager", "reward.reward_manager.name")
+_MANAGER_VALUES = ("reward_model.reward_kwargs", "reward.reward_kwargs")
+"""As the reward manager and its values were named before 0.7.1, which still counts, and since."""
 _TEACHERS = "distillation.teacher_models"
 
 
@@ -62,7 +54,7 @@ class _Cap:
 
 def over_model_len(case: Case) -> list[Finding]:
     """Source: verl vllm_async_server.py and async_sglang_server.py, generate: max_tokens is cut to what is left."""
-    limit, sizes = positive(case.settings, _MODEL_LEN), _lengths(case.settings)
+    limit, sizes = case.settings.positive(_MODEL_LEN), _lengths(case.settings)
     if limit is None or sizes is None or sum(sizes) <= limit:
         return []
     severity: Severity = "error" if sizes[0] >= limit else "warning"
@@ -72,7 +64,7 @@ def over_model_len(case: Case) -> list[Finding]:
 
 def over_positions(case: Case) -> list[Finding]:
     """Source: verl workers/rollout/*, `max_model_len … max_position_embeddings` (ValueError; it knows no scaling)."""
-    limit, asked = _positions(case), positive(case.settings, _MODEL_LEN)
+    limit, asked = _positions(case), case.settings.positive(_MODEL_LEN)
     if limit is None or asked is None or asked <= limit or case.model is None:
         return []
     severity: Severity = "error" if case.model.source == "config.json" else "warning"
@@ -85,7 +77,7 @@ def longer_than_context(case: Case) -> list[Finding]:
     limit, sizes = _positions(case), _lengths(case.settings)
     if limit is None or sizes is None or case.model is None or sum(sizes) <= limit:
         return []
-    if positive(case.settings, _MODEL_LEN) is not None:
+    if case.settings.positive(_MODEL_LEN) is not None:
         return []  # told by NR221 and NR222
     certain = sizes[0] >= limit and case.model.source == "config.json"
     values: dict[str, object] = {"arithmetic": _sum(sizes), "said": case.model.said, "left": max(limit - sizes[0], 0)}
@@ -100,11 +92,11 @@ def unchunked_prefill(case: Case) -> list[Finding]:
     off = settings.truth(f"{ROLLOUT}.enable_chunked_prefill") is False
     if not off or settings.text(f"{ROLLOUT}.name") != "vllm" or budget is None or sizes is None:
         return []
-    needed, model_len = sum(sizes), positive(settings, _MODEL_LEN)
+    needed, model_len = sum(sizes), settings.positive(_MODEL_LEN)
     arithmetic = f"max_model_len {model_len}" if model_len else _sum(sizes)
     needed = model_len or needed
     severity: Severity = "warning" if budget < needed else "hint"
-    if severity == "hint" and _exact_release(case) == _FALSE_HANDED_ON:
+    if severity == "hint" and case.verl_release == FALSE_HANDED_ON:  # it raises the budget where vLLM would stop
         return []
     place = settings.place(f"{ROLLOUT}.enable_chunked_prefill", f"{ROLLOUT}.{_BATCHED}")
     values: dict[str, object] = {"arithmetic": arithmetic, "sign": "<" if budget < needed else ">="}
@@ -178,10 +170,13 @@ def aligned_lengths(case: Case) -> list[Finding]:
 def overlong_buffer(case: Case) -> list[Finding]:
     """Source: verl experimental/reward_loop/reward_manager/dapo.py, __init__ (0.7.1 to main)."""
     settings, sizes = case.settings, _lengths(case.settings)
-    found = []
-    for manager, start in _OVERLONG:
+    found: list[Finding] = []
+    manager = next((name for key in _MANAGERS if (name := settings.text(key)) is not None), None)
+    if manager != "dapo" or flow_of(case) is None:
+        return found
+    for start in _MANAGER_VALUES:
         buffer, limit = f"{start}.overlong_buffer_cfg", f"{start}.max_resp_len"
-        if settings.text(manager) != "dapo" or settings.truth(f"{buffer}.enable") is not True:
+        if settings.truth(f"{buffer}.enable") is not True:
             continue
         length, longest = settings.integer(f"{buffer}.len"), settings.integer(limit)
         unusable = longest is None and not settings.is_set(limit)
@@ -190,7 +185,7 @@ def overlong_buffer(case: Case) -> list[Finding]:
         if unusable or differs:
             values: dict[str, object] = {"length": length, "response": sizes[1] if sizes else "?", "name": limit}
             place = settings.place(limit, f"{buffer}.len", f"{buffer}.enable")
-            severity: Severity = "error" if unusable else "warning"
+            severity: Severity = sure(case) if unusable else "warning"
             found.append(Finding("NR229", severity, place, str(longest), str(length), values))
     return found
 
@@ -198,7 +193,7 @@ def overlong_buffer(case: Case) -> list[Finding]:
 def unfiltered_prompts(case: Case) -> list[Finding]:
     """Source: verl utils/dataset/rl_dataset.py filters only; agent_loop.py cuts on the left (0.8.0 on) or pads."""
     settings = case.settings
-    limit = positive(settings, _DATA_PROMPT)
+    limit = settings.positive(_DATA_PROMPT)
     if settings.truth("data.filter_overlong_prompts") is not False or limit is None or flow_of(case) is None:
         return []
     place = settings.place("data.filter_overlong_prompts", "data.truncation", _DATA_PROMPT)
@@ -212,7 +207,7 @@ def lengths_differ(case: Case) -> list[Finding]:
     return [
         Finding("NR231", "warning", settings.place(own, data), str(used), str(asked), {"own": own, "data": data})
         for own, data in pairs
-        for used, asked in [(positive(settings, own), positive(settings, data))]
+        for used, asked in [(settings.positive(own), settings.positive(data))]
         if used is not None and asked is not None and used < asked and flow_of(case) is not None
     ]
 
@@ -222,13 +217,13 @@ def ignored_end(case: Case) -> list[Finding]:
     key = f"{ROLLOUT}.ignore_eos"
     if case.settings.truth(key) is not True or flow_of(case) is None:
         return []
-    response = positive(case.settings, _RESPONSE)
+    response = case.settings.positive(_RESPONSE)
     return [Finding("NR232", "warning", case.settings.place(key), "True", str(response))]
 
 
 def few_sequences(case: Case) -> list[Finding]:
     """Source: vllm config/scheduler.py: max_num_seqs sequences run at a time, further ones wait."""
-    sequences, n = _engine_number(case.settings, _SEQS), positive(case.settings, N)
+    sequences, n = _engine_number(case.settings, _SEQS), case.settings.positive(N)
     if sequences is None or n is None or sequences >= n or flow_of(case) is None:
         return []
     return [Finding("NR233", "hint", case.settings.place(*_engine_keys(_SEQS), N), str(sequences), str(n))]
@@ -241,7 +236,7 @@ def teacher_context(case: Case) -> list[Finding]:
         return []
     for start in _teachers(settings):
         limit, prompt, response = (
-            positive(settings, f"{start}.{key}") for key in ("max_model_len", "prompt_length", "response_length")
+            settings.positive(f"{start}.{key}") for key in ("max_model_len", "prompt_length", "response_length")
         )
         if limit is None or prompt is None or response is None or prompt + response < limit:
             continue
@@ -273,7 +268,7 @@ RULES = (
 
 def _lengths(settings: Settings) -> tuple[int, int] | None:
     """(Prompt, response) in tokens, as the rollout pads them."""
-    prompt, response = positive(settings, _PROMPT), positive(settings, _RESPONSE)
+    prompt, response = settings.positive(_PROMPT), settings.positive(_RESPONSE)
     return None if prompt is None or response is None else (prompt, response)
 
 
@@ -292,12 +287,7 @@ def _engine_keys(name: str) -> tuple[str, str]:
 
 def _engine_number(settings: Settings, name: str) -> int | None:
     own, common = _engine_keys(name)
-    return positive(settings, own if settings.is_set(own) else common)
-
-
-def _exact_release(case: Case) -> str:
-    """The release whose behaviour counts, also where its defaults are those of an older one."""
-    return case.stack.verl_release if case.stack else case.settings.release
+    return settings.positive(own if settings.is_set(own) else common)
 
 
 def _caps(case: Case) -> Iterator[_Cap]:
@@ -305,7 +295,7 @@ def _caps(case: Case) -> Iterator[_Cap]:
     for key, prefix, used in [*_policy_caps(case), *_critic_caps(case)]:
         layout = layout_of(case, prefix)
         tokens = _CRITIC_INFER_DEFAULT if key == _CRITIC_INFER and not case.settings.is_set(key) else None
-        tokens = tokens or positive(case.settings, key)
+        tokens = tokens or case.settings.positive(key)
         if used and layout is not None and tokens is not None:
             yield _Cap(key, tokens, layout)
 
@@ -346,7 +336,7 @@ def _critic_caps(case: Case) -> list[tuple[str, str, bool]]:
     """Workers over engines always cut the critic's batch by tokens; the newest trainer only reads the second key."""
     used = needs_critic(case.settings)
     train = "critic.ppo_max_token_len_per_gpu"
-    if uses_engine(case):
+    if uses_engine(case.settings):
         return [(train, CRITIC, used and flow_of(case) != "queue"), (_CRITIC_INFER, CRITIC, used)]
     used = used and case.settings.truth("critic.use_dynamic_bsz") is True
     return [(train, CRITIC, used), ("critic.forward_max_token_len_per_gpu", CRITIC, used)]

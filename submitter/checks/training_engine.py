@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtime_env.verl_defaults import version_key
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
-from submitter.checks.memory import uses_reference
-from submitter.checks.parallel import ACTOR, REF
+from submitter.checks.parallel import ACTOR, CRITIC, REF
+from submitter.checks.roles import needs_critic, needs_reference, uses_engine
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
-
-CRITIC = "critic"
 
 
 def fsdp_offload(case: Case) -> list[Finding]:
@@ -54,7 +51,7 @@ def recomputation(case: Case) -> Iterator[Finding]:
     """Source: megatron/core/transformer/transformer_config.py (0.12, 0.16), TransformerConfig.__post_init__."""
     settings = case.settings
     for role in (ACTOR, CRITIC):
-        if settings.text(f"{role}.strategy") == "megatron" and (role == ACTOR or _has_critic(settings)):
+        if settings.text(f"{role}.strategy") == "megatron" and (role == ACTOR or needs_critic(settings)):
             yield from _recomputation(settings, f"{role}.megatron.override_transformer_config")
 
 
@@ -74,7 +71,7 @@ def weights_to_start_from(case: Case) -> Iterator[Finding]:
         own = f"{role}.megatron"
         if settings.text(f"{role}.strategy") != "megatron":
             continue
-        if settings.truth(f"{own}.use_mbridge") is False and _engine_workers(settings):
+        if settings.truth(f"{own}.use_mbridge") is False and uses_engine(settings):
             yield Finding("NR319", "error", settings.place(f"{own}.use_mbridge"), "False", "True")
         if settings.truth(f"{own}.use_dist_checkpointing") and not settings.value(f"{own}.dist_checkpointing_path"):
             place = settings.place(f"{own}.dist_checkpointing_path", f"{own}.use_dist_checkpointing")
@@ -91,18 +88,7 @@ RULES = (
 
 
 def _reference(settings: Settings) -> tuple[str, ...]:
-    return (REF,) if uses_reference(settings) else ()
-
-
-def _has_critic(settings: Settings) -> bool:
-    """verl/trainer/ppo/utils.py, need_critic."""
-    enabled = settings.value("critic.enable")
-    return bool(enabled) if enabled is not None else settings.value("algorithm.adv_estimator") == "gae"
-
-
-def _engine_workers(settings: Settings) -> bool:
-    """The workers that assert it; 0.7.1 has others too, which it uses unless told not to."""
-    return version_key(settings.release) >= (0, 8) or settings.text("trainer.use_legacy_worker_impl") == "disable"
+    return (REF,) if needs_reference(settings) else ()
 
 
 def _optimizer(settings: Settings, key: str, severity: Severity, needs: str) -> Finding:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from runtime_env.build import build
-from runtime_env.stacks import Release, stack_of
+from runtime_env.stacks import Release
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
@@ -63,14 +63,12 @@ OVERWRITTEN: Mapping[str, Condition] = {
 
 def copied_flag(case: Case) -> list[Finding]:
     """Source: verl/trainer/constants_ppo.py passes these on (0.9.0, 0.9.1); Ray's _merge_runtime_env refuses that."""
-    job = case.job
-    return _conflicts(job, "NR401", COPIED)
+    return _conflicts(case, "NR401", COPIED)
 
 
 def overwritten_flag(case: Case) -> list[Finding]:
     """Source: verl/trainer/main_ppo.py and constants_ppo.py set these; Ray's _merge_runtime_env refuses that."""
-    job = case.job
-    return _conflicts(job, "NR402", OVERWRITTEN)
+    return _conflicts(case, "NR402", OVERWRITTEN)
 
 
 def repeated_variable(case: Case) -> list[Finding]:
@@ -111,14 +109,14 @@ RULES = (
 )
 
 
-def _conflicts(job: Job, rule: str, table: Mapping[str, Condition]) -> list[Finding]:
+def _conflicts(case: Case, rule: str, table: Mapping[str, Condition]) -> list[Finding]:
+    job, stack = case.job, case.stack
     if job.trainer.launcher != "ray" or _overrides(job):
         return []
     # Another module may call verl's main_ppo or not: then it is a warning.
     severity: Severity = "error" if job.trainer.module.split(".")[0] == "verl" else "warning"
-    stack = stack_of(job)
     release = None if stack is None else stack.verl_minor
-    limit = "any verl" if stack is None else f"verl {stack.verl_release}"
+    limit = "verl" if stack is None else f"verl {stack.verl_release}"
     return [
         Finding(rule, severity, flag.place, shown(flag.name, flag.value), limit, {"name": flag.name})
         for flag in job.flags

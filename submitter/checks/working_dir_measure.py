@@ -22,6 +22,10 @@ SMALL_FILE_BYTES = MIB
 
 FILES_MEASURED = 20_000
 """Above the size limit the walk ends here: a home directory by mistake is refused within seconds."""
+EMPTY_PATTERN = 'a pattern is empty, such as "!" alone'
+CIRCLE = "a link to a folder that holds it: Ray would pack that again and again"
+NO_FILE = "a pipe or a device, not a file"
+
 MAX_FILES = 50_000
 """Files and folders, however small: Ray stats each several times, and every node unpacks all of them."""
 
@@ -91,7 +95,7 @@ def packed(job: Job) -> Packed | None:
     except ValueError as error:
         return Packed(folder, not_understood=str(error))
     except IndexError:  # pathspec's, for a pattern without a name in it
-        return Packed(folder, not_understood='a pattern is empty, such as "!" alone')
+        return Packed(folder, not_understood=EMPTY_PATTERN)
 
 
 def measure(folder: Path, excludes: Iterable[str]) -> Measure:
@@ -149,7 +153,7 @@ def _module(path: str) -> str | None:
 def _check_kind(path: Path) -> None:
     """Ray follows links, and opens whatever is no folder: a pipe without a writer, /dev/zero without an end."""
     if path.is_symlink() and path.is_dir() and path.parent.resolve().is_relative_to(path.resolve()):
-        raise OSError(errno.ELOOP, "a link to a folder that holds it: Ray would pack that again and again", str(path))
+        raise OSError(errno.ELOOP, CIRCLE, str(path))
     mode = path.stat().st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        raise OSError(errno.EINVAL, "a pipe or a device, not a file", str(path))
+        raise OSError(errno.EINVAL, NO_FILE, str(path))

@@ -89,7 +89,7 @@ class _Row:
     id: str
     message: str
     notes: tuple[str, ...] = ()
-    """Value and limit unless the message says them; whether it is overridden."""
+    """Value and limit unless the texts say them; whether it is overridden."""
     fix: str = ""
 
 
@@ -112,13 +112,13 @@ def _place(place: Place) -> tuple[str, str]:
 
 
 def _row(finding: Finding, forced: Collection[str]) -> _Row:
-    message = one_line(finding.message(language()))
+    message, fix = (one_line(told(language())) for told in (finding.message, finding.fix))
     named = [("value", finding.value), ("limit", finding.limit)]
-    measured = [(name, text) for name, text in named if text and text != MASK and text not in message]
+    measured = [(name, text) for name, text in named if text and text != MASK and text not in message + fix]
     notes = [say("cli.count.comma").join(say(f"cli.finding.{name}", text=text) for name, text in measured)]
     if finding.severity == "error" and finding.id in forced:
         notes.append(say("cli.finding.forced"))
-    label, fix = say(f"cli.severity.{finding.severity}"), one_line(finding.fix(language()))
+    label = say(f"cli.severity.{finding.severity}")
     return _Row(finding.severity, label, finding.id, message, tuple(note for note in notes if note), fix)
 
 

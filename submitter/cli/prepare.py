@@ -115,10 +115,11 @@ def tell_unused_force(found: Examined) -> None:
 
 
 def _tell_findings(found: Examined) -> None:
-    """On stderr; raises `ChecksRefuseError`."""
+    """On stderr, without hints: those are for `check`. Raises `ChecksRefuseError`."""
     from submitter.cli.findings import print_findings, stderr
 
-    print_findings(found.report.findings, stderr(), forced=found.forced)
+    told = [one for one in found.report.findings if one.severity != "hint"]
+    print_findings(told, stderr(), forced=found.forced)
     tell_unused_force(found)
     if found.refusing:
         raise ChecksRefuseError(found)

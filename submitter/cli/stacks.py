@@ -58,7 +58,7 @@ def fetch(versions: tuple[str, ...], target: str | None, source: str | None, as_
     if source is not None:
         got = carry_from(Path(source).expanduser(), versions, folder, tell)
     else:
-        got = fetched(versions or DEFAULT_RELEASES, folder, tell)
+        got = fetched(versions or DEFAULT_RELEASES, folder, tell, at_hand=trees() if target is not None else None)
     if as_json or click.get_current_context().obj:
         print_json([{"version": one.release, "folder": str(folder / one.release), "from": one.origin} for one in got])
 

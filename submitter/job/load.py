@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import jobs
@@ -16,6 +16,8 @@ from submitter.job.model import Job
 from submitter.job.nearest import nearest
 from submitter.job.source import read_text as read_file
 from submitter.job.variables import Scope, check_text, resolve_variables
+
+_PLACED = ("variables", "env", "arguments", "secrets")
 
 
 def load_job(
@@ -60,7 +62,17 @@ def _job(
         recovery=sections.recovery(top),
         runtime_env=sections.runtime_env(top, str(path.parent)),
         secrets=sections.secrets(top),
+        places=dict(_places(root, "", shown)),
     )
+
+
+def _places(node: MappingNode, path: str, shown: str) -> Iterator[tuple[str, Place]]:
+    """Of every key, but not of those below a section whose entries carry their place themselves."""
+    for name, entry in node.entries.items():
+        key = f"{path}.{name}" if path else name
+        yield key, Place(shown, entry.line, key)
+        if isinstance(entry.node, MappingNode) and key not in _PLACED:
+            yield from _places(entry.node, key, shown)
 
 
 def _find(name_or_path: str) -> tuple[Path, str]:

@@ -132,3 +132,12 @@ class Job:
     recovery: Recovery = Recovery()
     runtime_env: RuntimeEnvSpec = RuntimeEnvSpec()
     secrets: tuple[Secret, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+    """Where each key of the sections stands, dotted (`cluster.nodes`); flags, arguments and the like have their own."""
+
+    def place(self, key: str) -> Place:
+        """Of `key`; where the file does not have it, of the section that it would be in."""
+        near = key
+        while near and near not in self.places:
+            near = near.rpartition(".")[0]
+        return Place(self.file, self.places[near].line if near else None, key)

@@ -6,8 +6,9 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from submitter.arguments.assemble import argument_text, arguments, argv, flags
-from submitter.job.model import Job, Secret
+from submitter.arguments.assemble import argument_text, arguments, argv, flags, own_arguments
+from submitter.job.hydra_grammar import OPTIONS
+from submitter.job.model import Group, Job, Secret
 from submitter.texts import one_line
 
 
@@ -51,11 +52,17 @@ def _secret(secret: Secret) -> list[str]:
 
 def _arrays(job: Job) -> list[Array]:
     """One array for each group that has arguments (an empty one is an error under `set -u` in bash < 4.4)."""
-    groups = [(group.name, [argument_text(argument) for argument in group.arguments]) for group in job.groups]
+    own = own_arguments(job)
+    options = [argument_text(argument) for argument in own if argument.key in OPTIONS]
+    groups = [("hydra", options), *((group.name, _overrides(group)) for group in job.groups)]
     groups.append(("after --", list(job.extra_arguments)))
     filled = [(name, words) for name, words in groups if words]
     names = _unique([_identifier(name) for name, _ in filled], _exported(job))
     return [(bash_name, f"# {one_line(name)}", words) for bash_name, (name, words) in zip(names, filled, strict=True)]
+
+
+def _overrides(group: Group) -> list[str]:
+    return [argument_text(argument) for argument in group.arguments if argument.key not in OPTIONS]
 
 
 def _identifier(group: str) -> str:

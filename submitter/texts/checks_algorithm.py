@@ -77,8 +77,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "忘记设置 adv_estimator 的作业会在启动几分钟后因此结束。仅做蒸馏时没有问题。",
     ),
     "NR326": (
-        "the file of the reward function, {value}: {limit}",
-        "奖励函数的文件 {value}：{limit}",
+        "the file of the reward function, {value}: {why}",
+        "奖励函数的文件 {value}：{why}",
     ),
     "NR326.fix": (
         "Name a file that exists on every node by its whole path, or put it into runtime_env.working_dir and name it "
@@ -93,6 +93,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "相对路径从作业的 working_dir "
         "算起。完整路径属于各节点，仅当本机也有该路径时才会检查。",
     ),
+    "NR326.absent": ("there is no such file", "没有这个文件"),
+    "NR326.relative": ("it is relative to a folder on the node", "它是相对于节点上某个目录的路径"),
+    "NR326.no_source": ("it is no regular file of source text", "它不是普通的源代码文件"),
     "NR326.unknown": (
         "the reward function {path} lies on the nodes; run the check where the path can be read to see it checked",
         "奖励函数 {path} 位于节点上；请在可读取该路径的机器上运行检查",
@@ -253,27 +256,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "wandb 没有密钥或网络时会在 90 秒后超时并结束训练器。"
         "节点自身已登录（~/.netrc）且能访问服务时没有问题。",
     ),
-    "NR338": (
-        "the overlong buffer of {value} tokens needs {limit}",
-        "{value} 个 token 的 overlong buffer 需要 {limit}",
-    ),
-    "NR338.fix": (
-        "Give max_resp_len (usually data.max_response_length), and a len above 0 and at most that",
-        "请给出 max_resp_len（通常为 data.max_response_length），len 应大于 0 且不超过它",
-    ),
-    "NR338.about": (
-        "DAPO's penalty for long answers. The manager asserts that max_resp_len is given and that the buffer is "
-        "within it.",
-        "DAPO 对过长回答的惩罚。管理器断言给出了 max_resp_len，且缓冲区不超过它。",
-    ),
     "NR339": (
         "{key} is {value}: the reward model cannot be started (needed: {limit})",
         "{key} 为 {value}：无法启动奖励模型（需要：{limit}）",
     ),
     "NR339.fix": ("Set {limit}", "请设置 {limit}"),
     "NR339.about": (
-        "A reward model's path and nodes. verl ends without a model path, and with a resource pool of its own that "
-        "has no nodes or NPUs.",
-        "奖励模型的路径和节点。没有模型路径，或其独立资源池没有节点或 NPU 时，verl 会报错结束。",
+        "A reward model's path, engine and nodes. verl ends without a model path or the name of a rollout, and with a "
+        "resource pool of its own that has no nodes or NPUs.",
+        "奖励模型的路径、引擎和节点。没有模型路径或 rollout 名称，或其独立资源池没有节点或 NPU 时，verl 会报错结束。",
     ),
 }

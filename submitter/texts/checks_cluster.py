@@ -32,8 +32,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "而普通进程没有这些变量。",
     ),
     "NR383": (
-        "verl {limit} cannot run {value}: it has no such entry point",
-        "verl {limit} 无法运行 {value}：它没有这个入口",
+        "{verl} cannot run {value}: it has no such entry point",
+        "{verl} 无法运行 {value}：它没有这个入口",
     ),
     "NR383.fix": (
         "Use {successor}, or the stack whose verl has the module",
@@ -41,10 +41,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR383.about": (
         "verl's entry points by release. Trainers move: main_ppo_sync is in 0.8.0 alone, fsdp_sft_trainer ended before "
-        "0.7.1, and main_ppo_v0 is imported but does nothing when it is run. Modules of your own, and those that the "
-        "working_dir brings, are not told.",
+        "0.7.1, and main_ppo_v0 is imported but does nothing when it is run. A module of verl's that no known release "
+        "has is misspelt; it is a warning where the job's verl is unknown or installed by the job. Modules that the "
+        "working_dir brings are not told.",
         "各版本 verl 的入口模块。训练器会变动：main_ppo_sync 只在 0.8.0 中，fsdp_sft_trainer 在 0.7.1 之前已移除，"
-        "main_ppo_v0 只供导入，直接运行什么也不做。自定义模块以及 working_dir 中带来的模块不会提示。",
+        "main_ppo_v0 只供导入，直接运行什么也不做。任何已知版本都没有的 verl 模块是拼写错误；"
+        "如果作业的 verl 版本未知或由作业安装，则为警告。working_dir 中带来的模块不会提示。",
     ),
     "NR384": (
         "the working_dir {value} has a package verl: every worker imports it in place of the installed one ({limit})",
@@ -61,17 +63,36 @@ TEXTS: dict[str, tuple[str, str]] = {
         "而不是已安装的版本。如果这正是您想要的，则没有问题。",
     ),
     "NR385": (
-        "{value} is in no release of verl, and not in the job's working_dir ({limit})",
-        "{value} 不在任何 verl 发行版中，也不在作业的 working_dir（{limit}）中",
+        "{value} is in no release of verl, and {where}",
+        "{value} 不在任何 verl 发行版中，{where}",
     ),
-    "NR385.fix": (
+    "NR385.folder": (
+        "not in the job's working_dir {folder}",
+        "也不在作业的 working_dir（{folder}）中",
+    ),
+    "NR385.none": (
+        "the job has no working_dir that could bring it",
+        "作业也没有可以带来它的 working_dir",
+    ),
+    "NR385.fix": ("{do}", "{do}"),
+    "NR385.recipe": (
         "Put verl's recipe repository into runtime_env.working_dir, or make sure that every node can import it",
         "请将 verl 的 recipe 仓库放入 runtime_env.working_dir，或确认每个节点都能导入它",
     ),
+    "NR385.verl": (
+        "Use {successor}, or put the module into runtime_env.working_dir",
+        "请使用 {successor}，或将该模块放入 runtime_env.working_dir",
+    ),
+    "NR385.own": (
+        "Put the module into runtime_env.working_dir, or make sure that every node can import it",
+        "请将该模块放入 runtime_env.working_dir，或确认每个节点都能导入它",
+    ),
     "NR385.about": (
-        "Recipes, which are a repository of their own. The packages of verl do not hold them, so a module recipe.… has "
-        "to travel with the job or be installed on every node.",
-        "recipe 是单独的仓库。verl 的安装包中不包含它们，因此 recipe.… 模块必须随作业发送，或安装在每个节点上。",
+        "Modules that have to come from somewhere: your own, and verl's recipes, which are a repository of their own. "
+        "The packages of verl do not hold them, so they travel with the job or are installed on every node. It is no "
+        "problem where the nodes have the module; modules of well-known packages are not told.",
+        "需要另行提供的模块：自定义模块，以及作为单独仓库的 verl recipe。verl 的安装包中不包含它们，"
+        "因此必须随作业发送，或安装在每个节点上。如果节点上已有该模块，则没有问题；常见软件包的模块不会提示。",
     ),
     "NR386": (
         "torchrun starts {value} processes a node, and the job takes {limit} NPUs a node",

@@ -136,8 +136,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR106.new": ("new in {since}", "{since} 才新增"),
     "NR106.engine": (
-        "it exists in {release} with another model_engine or trainer",
-        "在 {release} 中，它只存在于其他 model_engine 或其他训练器",
+        "it exists with {way}",
+        "它只在使用 {way} 时存在",
+    ),
+    "NR106.section": (
+        "it exists with {way}; the job sets {count} keys of it, from here on",
+        "它只在使用 {way} 时存在；从此行起，作业设置了其中 {count} 个键",
     ),
     "NR106.about": (
         "A key of another verl version, or of another engine. Scripts that were copied between versions carry keys "
@@ -191,6 +195,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "用逗号分隔的多个值表示 sweep，需要 --multirun",
     ),
     "NR109.option": ("Hydra has no such option for one run", "Hydra 没有这个用于单次运行的选项"),
+    "NR109.between": (
+        "Hydra takes its options before or after the overrides, not between them; write it as a key of an argument "
+        "group",
+        "Hydra 的选项只能放在所有参数之前或之后，不能放在中间；请将它写为参数组的一个键",
+    ),
     "NR109.about": (
         "An argument that Hydra's grammar does not take. Raw text ($text, variables from outside, arguments after "
         "`--`) is passed on as it is, so a bracket or a comma in it is read as grammar.",
@@ -233,7 +242,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR112.about": (
         "A mandatory value that is missing. OmegaConf's ??? stands for a value that must be given; reading it raises "
         "an error, some minutes into the start.",
-        "缺少必须给出的值。OmegaConf 的 ??? 表示必须提供的值；启动几分钟后读取它时会报错。",
+        "缺少必须给出的值。OmegaConf 用 `???` 表示必须提供的值；启动几分钟后读取它时会报错。",
     ),
     "NR113": (
         "{key} refers to what does not exist: {value} ({reason})",

@@ -22,6 +22,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Write or copy the file anew, and compare its size and checksum with the original",
         "请重新生成或复制该文件，并与原文件核对大小和校验和",
     ),
+    "NR342.nul": ("its path has a NUL character", "路径中有 NUL 字符"),
+    "NR342.zero": ("it has 0 bytes", "大小为 0 字节"),
+    "NR342.pointer": (
+        "it is a git-lfs pointer; the data was not pulled",
+        "它是 git-lfs 指针文件，尚未拉取实际数据",
+    ),
+    "NR342.not_whole": (
+        "it is no whole parquet file: its first or last 4 bytes are not PAR1",
+        "不是完整的 parquet 文件：开头或末尾的 4 个字节不是 PAR1",
+    ),
+    "NR342.blank": ("it has no rows: 0 bytes, or white space only", "没有数据行：0 字节，或只有空白字符"),
+    "NR342.no_json": ("its first row is no JSON: {why}", "第一行不是 JSON：{why}"),
+    "NR342.no_object": ("its first row is no JSON object", "第一行不是 JSON 对象"),
     "NR342.no_file": ("it is a folder, a pipe or a device, not a file", "它是目录、管道或设备，不是文件"),
     "NR342.unknown": (
         "not on this machine, so its columns and rows are not looked at, and the nodes are not looked at: {paths}. "
@@ -302,5 +315,48 @@ TEXTS: dict[str, tuple[str, str]] = {
         "then on the hub. A name of the form owner/model is taken for one on the hub and is not told.",
         "相对的模型路径。其他节点上的工作进程在各自的目录中启动，./model 会先在那里、再在 hub 上查找。"
         "形如 owner/model 的名称视为 hub 上的名称，不会提示。",
+    ),
+    "NR360": (
+        "{what}: verl makes a training and a validation set at its start, and both need files",
+        "{what}：verl 启动时会建立训练集和验证集，二者都需要文件",
+    ),
+    "NR360.nothing": ("{key}={value}", "{key}={value}"),
+    "NR360.default": (
+        "the job does not set {key}, and verl's own {path} is on few nodes",
+        "作业没有设置 {key}，而 verl 的默认值 {path} 在多数节点上并不存在",
+    ),
+    "NR360.fix": (
+        "Name at least one parquet or JSON file; for validation the training file will do with trainer.test_freq=-1",
+        "请至少写一个 parquet 或 JSON 文件；不做验证时，可写训练文件并设置 trainer.test_freq=-1",
+    ),
+    "NR360.about": (
+        "Data files that are set to nothing, or left to verl's default below ~/data/rlhf (a warning). "
+        "verl opens the training and the validation files before the first step, whether it "
+        "validates or not, and ends there. No problem with a dataset of your own (data.custom_cls).",
+        "数据文件被设为空，或留给 verl 的默认路径 ~/data/rlhf（警告，因为节点上也可能放有这些文件）。无论是否验证，"
+        "verl 在第一步之前都会打开训练和验证文件，因此会报错结束。使用自己的数据集类（data.custom_cls）时没有问题。",
+    ),
+    "NR340": (
+        "{what}: no trainer starts without a model",
+        "{what}：没有模型就无法启动训练",
+    ),
+    "NR340.default": (
+        "actor_rollout_ref.model.path is verl's default, the placeholder {path}, which no node has",
+        "actor_rollout_ref.model.path 是 verl 的默认占位路径 {path}，各节点上都没有",
+    ),
+    "NR340.empty": (
+        "actor_rollout_ref.model.path is {path}",
+        "actor_rollout_ref.model.path 为 {path}",
+    ),
+    "NR340.fix": (
+        "Set actor_rollout_ref.model.path to the model's folder on the nodes, or to its name on the Hugging Face hub",
+        "请将 actor_rollout_ref.model.path 设为节点上的模型目录，或 Hugging Face hub 上的模型名",
+    ),
+    "NR340.about": (
+        "The model's path, where the job does not give one. verl's default is the name of a folder that somebody had "
+        "once; every worker ends with it minutes after the start. No problem with a configuration of your own "
+        "(--config-path), which is not read here.",
+        "作业没有给出的模型路径。verl 的默认值是某个目录名，各节点上都没有，所有工作进程会在启动几分钟后因此结束。"
+        "使用自己的配置（--config-path）时没有问题，此处不读取它。",
     ),
 }

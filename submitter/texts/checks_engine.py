@@ -1,6 +1,34 @@
 """Texts of the checks of the rollout engine: id -> (English, Chinese). An `.about` begins with its title."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    "NR235": (
+        "{key}=False does not reach vLLM: {limit} leaves out every False, and vLLM's own default for {name} is True",
+        "{key}=False 不会传给 vLLM：{limit} 会略去所有 False，而 vLLM 的 {name} 默认为 True",
+    ),
+    "NR235.fix": (
+        "Set {instead}, which vLLM reads as off, or drop the key",
+        "请设置 {instead}（vLLM 会理解为关闭），或去掉该键",
+    ),
+    "NR235.about": (
+        "A False that vLLM is not told of. verl hands its settings to vLLM as command line flags and, but for 0.9.1, "
+        "leaves out those that are False; prefix caching and chunked prefill then stay on. No problem where the "
+        "default is what you want; chunked prefill of the rollout itself is NR224's.",
+        "vLLM 得不到的 False。verl 把设置转换为 vLLM 的命令行参数，除 0.9.1 外会略去值为 False 的项，"
+        "前缀缓存和分块 prefill 因此保持开启。默认值正是所需时没有问题；rollout 自身的分块 prefill 由 NR224 检查。",
+    ),
+    "NR320": (
+        "{key}={value}, but verl's configuration of one-step-off training turns it off and says that weights are not "
+        "handed over otherwise",
+        "{key}={value}，而 verl 的 one-step-off 训练配置将其关闭，并说明否则无法同步权重",
+    ),
+    "NR320.fix": ("Drop it, or set it to {limit}", "请去掉它，或设为 {limit}"),
+    "NR320.about": (
+        "A rollout on nodes of its own that frees its cache. There is nothing to make room for: the NPUs train "
+        "nothing. In one-step-off training verl wants free_cache_engine off. No problem where rollout and training "
+        "share their NPUs.",
+        "独占节点的 rollout 释放缓存。这些 NPU 不参与训练，无需腾出内存。verl 的 one-step-off 训练要求关闭 "
+        "free_cache_engine。rollout 与训练共用 NPU 时没有问题。",
+    ),
     "NR301": (
         "{name}={value}, but the rollout's sleep mode is on: vLLM-Ascend's memory pool refuses to start with "
         '"Expandable segments are not compatible with memory pool"',
@@ -27,6 +55,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name}={value}，而 rollout 会捕获图（enforce_eager 为 false：{eager}）：torch_npu 会以 "
         '"Do not support TASK_QUEUE_ENABLE = 2 during NPU graph capture" 结束',
     ),
+    "NR302.default": ("verl's default", "verl 的默认值"),
     "NR302.fix": (
         "Set {name} to 1, or actor_rollout_ref.rollout.enforce_eager=True",
         "把 {name} 设为 1，或设置 actor_rollout_ref.rollout.enforce_eager=True",
@@ -57,8 +86,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "使用 enforce_eager=True 时没有问题。",
     ),
     "NR304": (
-        "{key}={value}: verl has no such rollout any more (possible on NPUs: {limit})",
-        "{key}={value}：verl 已没有这种 rollout（NPU 上可用：{limit}）",
+        "{key}={value}: verl has no such rollout for NPUs (possible: {limit})",
+        "{key}={value}：verl 在 NPU 上没有这种 rollout（可用：{limit}）",
     ),
     "NR304.fix": ("Use {limit}", "请使用 {limit}"),
     "NR304.about": (

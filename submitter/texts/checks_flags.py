@@ -41,9 +41,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} has no effect: no version of vLLM, vllm-ascend, verl, torch_npu or HCCL that is known reads it on NPUs",
         "{name} 不起作用：在 NPU 上，已知的 vLLM、vllm-ascend、verl、torch_npu、HCCL 版本都不读取它",
     ),
-    "NR453.fix": (
-        "Drop the flag (what serves instead: {successor})",
-        "去掉该变量（可代替它的是：{successor}）",
+    "NR453.fix": ("{hint}", "{hint}"),
+    "NR453.drop": ("Drop the flag", "去掉该变量"),
+    "NR453.use": (
+        "Drop the flag; what serves instead: {successor}",
+        "去掉该变量；可代替它的是：{successor}",
     ),
     "NR453.about": (
         "A flag that nothing reads on NPUs. Some names are read for CUDA devices only, some were seen in documents and "
@@ -266,5 +268,40 @@ TEXTS: dict[str, tuple[str, str]] = {
         "rollout.free_cache_engine=False, or with rl_config.enabled in additional_config.",
         "rollout 会休眠时权重采用 FRACTAL_NZ 格式。训练每一步都会把新权重写入 rollout，该格式不允许，因此唤醒会被拒绝。"
         "设置 rollout.free_cache_engine=False，或在 additional_config 中启用 rl_config.enabled 时没有问题。",
+    ),
+    "NR469": (
+        "{name}={value}: {why}",
+        "{name}={value}：{why}",
+    ),
+    "NR469.option": ("there is no option {option}", "没有选项 {option}"),
+    "NR469.no_value": ("{option} has no value", "{option} 没有值"),
+    "NR469.bad_value": ("{option} takes {wanted}, not {given}", "{option} 的取值为 {wanted}，而不是 {given}"),
+    "NR469.threads": (
+        "this is no number of threads, so OpenMP leaves it aside",
+        "这不是线程数，OpenMP 会忽略它",
+    ),
+    "NR469.level": (
+        "Python's logging has no such level, and verl ends with it when it is imported",
+        "Python 的 logging 没有这个级别，导入 verl 时即报错",
+    ),
+    "NR469.fix": ("{do}", "{do}"),
+    "NR469.do_allocator": (
+        "Write option:value, several parted by commas, such as expandable_segments:True; the options are {known}",
+        "请写成 OPTION:VALUE，多个以逗号分隔，例如 expandable_segments:True；可用选项：{known}",
+    ),
+    "NR469.do_affinity": (
+        "Write the mode (0, 1 or 2) first, then cores if need be: 1,npu0:0-23",
+        "请先写模式（0、1 或 2），需要时再写核区间：1,npu0:0-23",
+    ),
+    "NR469.do_threads": ("Write a whole number of at least 1", "请写不小于 1 的整数"),
+    "NR469.do_level": ("Write one of {known}, in capitals", "请写 {known} 之一，使用大写"),
+    "NR469.about": (
+        "Flags whose value has a form of its own: the options of torch_npu's allocator, the binding of CPU cores, the "
+        "threads of OpenMP, verl's log level. torch_npu ends at its first allocation with an option that it does not "
+        "know or a True in small letters; verl ends at its import with an unknown level. The others leave aside what "
+        "they cannot read, which is a warning.",
+        "取值有固定格式的环境变量：torch_npu 分配器的选项、CPU 绑核、OpenMP 线程数、verl 的日志级别。"
+        "遇到未知选项或小写的 true 时，torch_npu 在首次分配内存时报错；级别未知时，verl 在导入时报错。"
+        "其余变量会忽略无法解析的内容，仅为警告。",
     ),
 }

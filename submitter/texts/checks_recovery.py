@@ -83,20 +83,26 @@ TEXTS: dict[str, tuple[str, str]] = {
         "或缺少 rank。已知的本地位置（/tmp、/dev/shm、/local）给出警告，主目录给出提示；其他路径是否共享在此无法得知。",
     ),
     "NR366": (
-        "checkpoints hold {value} without {limit}: an attempt that resumes begins with empty Adam moments",
-        "检查点包含 {value}，不含 {limit}：续训时 Adam 的动量从零开始",
+        "checkpoints hold {value} without {limit}: an attempt that resumes {lost}",
+        "检查点包含 {value}，不含 {limit}：续训时{lost}",
     ),
+    "NR366.model": (
+        "takes the step that was reached, but the weights of the first model",
+        "沿用已达到的步数，但权重是最初的模型",
+    ),
+    "NR366.optimizer": ("begins with empty Adam moments", " Adam 的动量从零开始"),
     "NR366.fix": (
-        "Add 'optimizer' and 'extra' to save_contents, if the storage has room",
-        "如果存储空间足够，请在 save_contents 中加入 'optimizer' 和 'extra'",
+        "Set save_contents to [model,optimizer,extra], if the storage has room",
+        "如果存储空间足够，请将 save_contents 设为 [model,optimizer,extra]",
     ),
     "NR366.about": (
-        "What checkpoints hold. Without the optimizer a resumed run goes on with its weights, but with zero moments "
-        "and "
-        "often a jump in the loss. It saves two thirds of the space and more, and is right for jobs that only keep "
-        "their result.",
-        "检查点的内容。不含优化器时，续训会保留权重，但动量从零开始，损失常会跳变。"
-        "这样可以节省三分之二以上的空间，适合只保留结果的作业。",
+        "What checkpoints hold. Without model a resumed run counts its steps on, but with the weights it first began "
+        "from: hf_model is an export, which no resume reads. Without the optimizer it has zero moments, and often a "
+        "jump in the loss. Leaving that out saves two thirds of the space and more, and is right for jobs that only "
+        "keep their result.",
+        "检查点的内容。不含 model 时，续训的步数会接着计，但权重是最初的：hf_model 只是导出，续训不会读取。"
+        "不含优化器时，动量从零开始，损失常会跳变。"
+        "去掉优化器可以节省三分之二以上的空间，适合只保留结果的作业。",
     ),
     "NR367": (
         "load_contents ({value}) asks for {missing}, which save_contents ({limit}) does not write: an attempt that "
@@ -277,5 +283,24 @@ TEXTS: dict[str, tuple[str, str]] = {
         "unless resuming is off. The v1 trainer copies to HDFS and resumes from the local folder.",
         "HDFS 上的检查点。verl 0.9 之前的训练器和全异步训练器，除非关闭续训，否则会拒绝启动。"
         "v1 训练器会复制到 HDFS，并从本地目录续训。",
+    ),
+    "NR379": (
+        "the checkpoint {value} has the layout of verl before 0.9 ({old} directly in actor), which verl {limit} "
+        "refuses",
+        "检查点 {value} 是 verl 0.9 之前的布局（{old} 直接位于 actor 中），verl {limit} 会拒绝它",
+    ),
+    "NR379.fix": (
+        "Migrate it with verl's scripts/migrate_megatron_checkpoint_layout.py --checkpoint {value}/actor, or name "
+        "another trainer.default_local_dir",
+        "请用 verl 的 scripts/migrate_megatron_checkpoint_layout.py --checkpoint {value}/actor 迁移，"
+        "或更换 trainer.default_local_dir",
+    ),
+    "NR379.about": (
+        "Megatron checkpoints of an older verl. Since 0.9 weights, optimizer and the rest lie in folders of their own, "
+        "and a checkpoint in the older layout ends the run when it is resumed. It is looked at only where the folder "
+        "can be read from this machine.",
+        "旧版 verl 的 Megatron 检查点。从 0.9 起，权重、优化器和其余内容分别位于各自的目录，"
+        "续训旧布局的检查点会使作业结束。"
+        "只有在本机可读取该目录时才检查。",
     ),
 }

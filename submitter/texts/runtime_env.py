@@ -168,6 +168,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the working_dir {folder} has {value}, at most {limit}; its largest: {largest}",
         "working_dir {folder} 有 {value}，最多 {limit}；其中最大的是：{largest}",
     ),
+    "NR442.files": ("{count} files", "{count} 个文件"),
+    "NR443.circle": (
+        "a link to a folder that holds it: Ray would pack that again and again",
+        "它是指向自身上级目录的链接：Ray 会反复打包",
+    ),
+    "NR443.no_file": ("a pipe or a device, not a file", "它是管道或设备，不是文件"),
+    "NR444.empty": ('a pattern is empty, such as "!" alone', "有空的规则，例如单独的 “!”"),
     "NR442.fix": (
         "Name what is not needed in runtime_env.excludes, .rayignore or .gitignore; data and models belong on storage "
         "that the nodes share",

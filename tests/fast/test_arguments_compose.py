@@ -94,7 +94,7 @@ def hydra_takes(tree: Tree, module: str, words: Sequence[str]) -> bool:
     with initialize_config_dir(str(tree.folder / config.folder), version_base=None):
         try:
             public(config.name, overrides=[*path, *words], return_hydra_config=True)
-        except Exception:
+        except Exception:  # Hydra lets OmegaConf's and Python's own through: each ends the trainer
             return False
     return True
 
@@ -137,6 +137,14 @@ def agrees(tree: Tree, module: str, words: Sequence[str]) -> None:
 @given(words=st.lists(st.sampled_from(POOL), max_size=6))
 def test_there_is_no_problem_exactly_when_hydra_composes_all(small: Tree, words: list[str]) -> None:
     agrees(small, PPO, words)
+
+
+@settings(max_examples=60)
+@given(
+    words=st.lists(st.text(alphabet="atx.=[]{}'\"$,:+~@/-? 1\\²\n", max_size=12) | st.sampled_from(POOL), max_size=4)
+)
+def test_any_words_give_problems_and_no_exception(small: Tree, words: list[str]) -> None:
+    assert isinstance(compose(small, PPO, words), Composition)
 
 
 @pytest.mark.parametrize("word", POOL)
@@ -225,6 +233,12 @@ def test_a_plus_is_missing(trees: Path, word: str) -> None:
     assert problems(trees, "model_engine=megatron", f"++{word}") == []
 
 
+def test_a_plus_is_missing_in_a_dict_that_another_argument_began(trees: Path) -> None:
+    extra = "actor_rollout_ref.rollout.engine_kwargs.vllm.additional_config"
+    [problem] = problems(trees, f"++{extra}.a=1", f"{extra}.b=1")
+    assert (problem.kind, problem.index) == ("add", 1)
+
+
 @pytest.mark.parametrize(
     ("word", "field"),
     [
@@ -248,6 +262,8 @@ def test_a_field_that_verl_would_refuse(trees: Path, word: str, field: str) -> N
         ("trainer.nnodes=True", "odd"),
         (f"{ACTOR}.ppo_mini_batch_size=2.5", "fraction"),
         (f"{ACTOR}.ppo_mini_batch_size=1e2", "odd"),
+        ("data.train_batch_size=2.5", "fraction"),
+        ("trainer.ray_wait_register_center_timeout=2.5", "odd"),
         (f"{ACTOR}.optim=adam", "fails"),
         (f"{ACTOR}.optim.lr=fast", "fails"),
         (f"{ACTOR}.use_kl_loss=no", "truthy"),
@@ -314,6 +330,20 @@ def test_options_choose_the_config(trees: Path, words: list[str], config: str) -
 )
 def test_what_cannot_be_composed(trees: Path, module: str, words: list[str], reason: str) -> None:
     assert composed(trees, *words, release="0.7.1", module=module).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (["trainer.nnodes=1", "--config-name=ppo_trainer", "trainer.nnodes=2"], [("between", 1)]),
+        (["trainer.nnodes=1", "--config-name", "ppo_trainer"], []),
+        (["--config-name=ppo_trainer", "trainer.nnodes=1"], []),
+        (["--multirun"], [("option", 0)]),
+        (["--cfg", "job"], [("option", 0), ("grammar", 1)]),
+    ],
+)
+def test_options_stand_before_or_after(trees: Path, words: list[str], kinds: list[tuple[str, int]]) -> None:
+    assert [(one.kind, one.index) for one in problems(trees, *words)] == kinds
 
 
 def test_a_config_that_does_not_exist(trees: Path) -> None:

@@ -143,7 +143,7 @@ def test_from_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("ERROR: No matching version (from versions: 0.7.1, 0.8.0)", "it has 0.7.1, 0.8.0", 2),
         (
             "WARNING: Retrying, broken: https://me:secret@mirror/simple\nERROR: x (from versions: none)",
-            "Retrying after broken: https://mirror/simple",
+            "Retrying, broken: https://mirror/simple",
             1,
         ),
         ("/usr/bin/python: No module named pip", "No module named pip", 1),
@@ -207,6 +207,14 @@ def test_carried_in_a_folder(tmp_path: Path) -> None:
     assert result.code == 0
     assert [one["version"] for one in result.document] == ["1.2.4"]
     assert releases(tmp_path / "home" / "npurun" / "verl") == ["1.2.3", "1.2.4"]
+
+
+def test_trees_at_hand_are_carried_without_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = pip(monkeypatch, lambda _to: (1, "no network"))
+    install(folder(tmp_path), "1.2.3", "here", tmp_path / "home" / "npurun" / "verl")
+    result = npurun("stacks", "fetch", "1.2.3", "--to", str(tmp_path / "usb"), home=tmp_path / "home")
+    assert (result.code, commands) == (0, [])
+    assert releases(tmp_path / "usb") == ["1.2.3"]
 
 
 @pytest.mark.parametrize(

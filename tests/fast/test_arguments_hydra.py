@@ -201,3 +201,8 @@ class TestNumbers:
         quoted = typed(Scalar(text, plain=False, line=1), Place())
         assert plain_one == quoted
         assert plain_one.value == Number(text)
+
+
+@pytest.mark.timeout(10)
+def test_a_long_run_of_backslashes_takes_no_longer() -> None:
+    assert value_text("\\" * 200_000 + " x") == "'" + "\\" * 200_000 + " x'"

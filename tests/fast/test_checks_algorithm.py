@@ -18,6 +18,7 @@ R = "actor_rollout_ref.rollout"
 REF = "actor_rollout_ref.ref"
 C = "algorithm.rollout_correction"
 NEW, OLD = "reward.custom_reward_function", "custom_reward_function"
+REWARD, OLD_ENGINE = "reward.reward_model", "reward_model.rollout.name"
 SANE: Arguments = {
     "algorithm.adv_estimator": "grpo",
     f"{R}.name": "vllm",
@@ -75,6 +76,18 @@ RULES = [
     pytest.param("NR324", {f"{REF}.fsdp_config.param_offload": True}, STACK, "hint", "1 keys", id="reference-unused"),
     pytest.param("NR325", {"algorithm.adv_estimator": "gae"}, STACK, "error", "deepseek-llm-7b-chat", id="gae"),
     pytest.param("NR325", {"algorithm.adv_estimator": "gone"}, STACK, "error", "adv_estimator gae", id="gae-default"),
+    *(
+        pytest.param(
+            "NR325",
+            {"algorithm.adv_estimator": "gae", "critic.model.path": path},
+            stack,
+            "error",
+            "critic.model.path is null",
+            id=f"gae-null-{stack}-{path}",
+        )
+        for stack in (STACK, OLD_STACK, NEW_STACK)
+        for path in (None, raw("null"))
+    ),
     pytest.param(
         "NR325",
         {"algorithm.adv_estimator": "gae", "critic.enable": False},
@@ -198,25 +211,32 @@ RULES = [
     pytest.param("NR337", {"trainer.logger": raw("[console,swanlab]")}, STACK, "warning", "SWANLAB", id="F209-swanlab"),
     pytest.param("NR337", {"trainer.logger": raw("[vemlp_wandb]")}, STACK, "error", "VOLC_ACCESS_KEY_ID", id="vemlp"),
     pytest.param(
-        "NR338",
-        {
-            "reward.reward_manager.name": "dapo",
-            "+reward.reward_kwargs.overlong_buffer_cfg.enable": True,
-            "+reward.reward_kwargs.overlong_buffer_cfg.len": number("4096"),
-            "+reward.reward_kwargs.max_resp_len": number("2048"),
-        },
+        "NR339",
+        {"reward.reward_model.enable": True, f"{REWARD}.rollout.name": "vllm"},
         STACK,
         "error",
-        "max_resp_len 2048",
-        id="overlong",
+        "model_path",
+        id="reward-model-path",
     ),
-    pytest.param("NR339", {"reward.reward_model.enable": True}, STACK, "error", "model_path", id="reward-model-path"),
+    *(
+        pytest.param(
+            "NR339",
+            {"reward.reward_model.enable": True, f"{REWARD}.model_path": "/models/rm", **name},
+            stack,
+            "error",
+            "rollout.name",
+            id=f"reward-model-engine-{stack}-{len(name)}",
+        )
+        for stack in (STACK, OLD_STACK, NEW_STACK)
+        for name in ({}, {f"{REWARD}.rollout.name": None}, {f"{REWARD}.rollout.name": None, OLD_ENGINE: None})
+    ),
     pytest.param(
         "NR339",
         {
             "reward.reward_model.enable": True,
             "reward.reward_model.model_path": "/models/rm",
             "reward.reward_model.enable_resource_pool": True,
+            OLD_ENGINE: "vllm",
         },
         STACK,
         "error",
@@ -244,6 +264,7 @@ PASSES = [
     pytest.param("NR324", {f"{REF}.strategy": "fsdp", f"{A}.use_kl_loss": True}, STACK, id="reference-used"),
     pytest.param("NR325", {"algorithm.adv_estimator": "gae", "critic.model.path": "/models/m"}, STACK, id="critic"),
     pytest.param("NR330", {f"{A}.optim.lr": number("1e-6")}, STACK, id="rate"),
+    pytest.param("NR325", {"critic.model.path": None}, STACK, id="no-critic-no-path"),
     pytest.param("NR330", {f"{A}.optim.lr": raw("slow")}, STACK, id="rate-no-number"),
     pytest.param(
         "NR330",
@@ -285,7 +306,6 @@ PASSES = [
     pytest.param("NR336", {}, STACK, id="manager-by-default"),
     pytest.param("NR337", {"trainer.logger": raw("[console,tensorboard,file]")}, STACK, id="loggers-without-login"),
     pytest.param("NR337", {"trainer.logger": number("7")}, STACK, id="logger-no-text"),
-    pytest.param("NR338", {"reward.reward_manager.name": "dapo"}, STACK, id="no-overlong"),
     pytest.param("NR339", {}, STACK, id="no-reward-model"),
 ]
 

@@ -31,18 +31,17 @@ def lines(changes: Mapping[str, str]) -> tuple[str, ...]:
 def test_the_shipped_job() -> None:
     assert arithmetic(gather(load_job("qwen3_5_122b_a10b_32k", environ=HOME))) == (
         "world 4 × 16 = 64; 64 / (TP 2 × PP 4 × CP 4) = DP 2",
-        "EP 16 × ETP 1 × PP 4 = 64; 64 / 64 = expert DP 1",
-        "train_batch_size 16 × n 5 = 80; 80 / DP 2 = 40 samples per rank; mini-batch 16 × 5 / 2 = 40; "
-        "micro-batch 1 → 40 micro-batches",
-        "rollout TP 16: 64 / 16 = 4 replicas",
+        "EP 16 × ETP 1 × PP 4 = 64; 64 / 64 = EDP 1",
+        "train_batch_size 16 × n 5 = 80; 80 / DP 2 = 40; mini-batch 16 × 5 / 2 = 40; 40 / micro-batch 1 = 40",
+        "rollout TP 16; 64 / 16 = 4",
     )
 
 
 def test_a_remainder_is_told() -> None:
     world, batch, rollout = lines({"actor_rollout_ref.actor.ppo_mini_batch_size": "33"})
     assert world == "world 1 × 8 = 8; 8 / 1 = DP 8"
-    assert batch.endswith("128 / DP 8 = 16 samples per rank; mini-batch 33 × 2 / 8 = 8, remainder 2")
-    assert rollout == "rollout TP 2: 8 / 2 = 4 replicas"
+    assert batch.endswith("128 / DP 8 = 16; mini-batch 33 × 2 / 8 = 8.25")
+    assert rollout == "rollout TP 2; 8 / 2 = 4"
 
 
 def test_a_cap_of_tokens_has_no_number_of_micro_batches() -> None:

@@ -15,8 +15,9 @@ from submitter.checks.examine import examine
 from submitter.checks.finding import Finding
 from submitter.checks.settings import Settings
 from submitter.job.load import load_job
-from submitter.job.model import Job
+from submitter.job.model import Job, Trainer
 from tests.support.builders import job, number
+from tests.support.checks import findings_of
 from tests.support.job_files import HOME
 
 ACTOR = "actor_rollout_ref.actor"
@@ -124,6 +125,19 @@ def test_the_shipped_job_on_the_newest_stack(trees: Path) -> None:
     assert "verl 0.9.0 as a stand-in" in one.message()
 
 
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "ray_kwargs.ray_init.runtime_env.py_executable=python3",
+        f"+{ACTOR}.fsdp_config.turbo_config.distributed.fsdp_plan.apply_modules=[]",
+    ],
+)
+def test_a_key_younger_than_the_stand_in_is_no_alarm(trees: Path, argument: str) -> None:
+    """The stack's verl is newer than the tree; verl 0.9.1, between the two, has the key."""
+    assert findings(made_of(argument, f"{ROLLOUT}.name=vllm", stack="cann-9.1.0"), trees) == []
+    assert findings(made_of(argument, f"{ROLLOUT}.name=vllm", stack="cann-9.1.0,verl=0.9.0"), trees)
+
+
 def test_a_key_that_is_gone_is_named_at_its_line(trees: Path) -> None:
     made = dataclasses.replace(load_job("qwen3_5_122b_a10b_32k", environ=HOME), stack="cann-9.1.0,verl=0.9.1")
     [one] = findings(made, trees)
@@ -189,14 +203,13 @@ def test_set_twice(first: dict[str, Any], second: dict[str, Any], extra: list[st
         ("0.8.0", {f"{ACTOR}.kl_loss_type": "low_var_kl+", f"{ACTOR}.use_kl_loss": True}, None),
         ("0.8.0", {"algorithm.kl_penalty": "klx", "algorithm.use_kl_in_reward": True}, "error"),
         ("0.8.0", {"algorithm.kl_ctrl.type": "none", "algorithm.use_kl_in_reward": True}, "error"),
-        ("0.8.0", {f"{ROLLOUT}.name": "vlm"}, "error"),
-        ("0.8.0", {f"{ROLLOUT}.name": "mine", "actor_rollout_ref.model.external_lib": "my.lib"}, "warning"),
+        ("0.8.0", {f"{ROLLOUT}.name": "hf"}, None),  # told by NR304
+        ("0.8.0", {f"{ACTOR}.strategy": "mine", "actor_rollout_ref.model.external_lib": "my.lib"}, "warning"),
         ("0.8.0", {f"{ACTOR}.strategy": "fsdp3"}, "error"),
         ("0.8.0", {f"{ACTOR}.strategy": "fsdp_turbo"}, "error"),
         ("0.9.1", {f"{ACTOR}.strategy": "fsdp_turbo"}, None),
         ("0.8.0", {"trainer.logger": ["console", "wandbb"]}, "error"),
         ("0.8.0", {"trainer.logger": "console"}, None),
-        ("0.8.0", {"trainer.resume_mode": "always"}, "warning"),
         ("0.8.0", {"data.truncation": "cut"}, "warning"),
         ("0.8.0", {f"{ACTOR}.router_replay.mode": "R4"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear"}, "error"),
@@ -213,6 +226,42 @@ def test_choices(release: str, arguments: dict[str, Any], severity: str | None) 
         assert one.place.line == 1
         assert one.limit is not None
         assert one.limit in one.message()
+
+
+def test_the_choices_of_another_trainer_are_its_own() -> None:
+    made = job(
+        groups={"all": {"trainer.logger": "mine", f"{ROLLOUT}.name": "hf"}},
+        trainer=Trainer("verl.experimental.vla.main_ppo", "ray"),
+    )
+    assert [one.severity for one in choices.outside(Case(made, None, Settings(made, "0.8.0")))] == ["warning"]
+    assert findings_of(made, "NR304") == []
+
+
+MEGATRON_SIZES = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+
+
+def test_keys_of_an_engine_that_was_not_chosen_are_one_finding(trees: Path) -> None:
+    keys = [*MEGATRON_SIZES, "param_offload", "override_transformer_config.recompute_method"]
+    found = findings(made_of(*(f"{ACTOR}.megatron.{key}=1" for key in keys), "trainer.nope=1"), trees)
+    [folded] = [one for one in found if one.id == "NR106"]
+    assert [one.id for one in found] == ["NR106", "NR101"]
+    assert (folded.value, folded.severity, folded.place.line) == (f"{ACTOR}.megatron", "error", 2)
+    assert "5 keys" in folded.message() and "model_engine=megatron" in folded.message()
+    assert "5 个键" in folded.message("zh")
+
+
+def test_up_to_three_keys_of_another_engine_are_named_one_by_one(trees: Path) -> None:
+    found = findings(made_of(*(f"{ACTOR}.megatron.{key}=1" for key in MEGATRON_SIZES)), trees)
+    assert [(one.id, one.place.line) for one in found] == [("NR106", 2), ("NR106", 3), ("NR106", 4)]
+
+
+def test_an_engine_that_only_a_stand_in_has(trees: Path) -> None:
+    """verl main has none of mindspeed.yaml, which 0.9.0 has; of what main may have more, nothing sure is said."""
+    for engine in ("mindspeed", "mlite"):
+        [one] = findings(made_of(f"model_engine={engine}", stack="cann-9.1.0"), trees)
+        assert (one.id, one.severity, one.place.line, one.value) == ("NR108", "warning", 2, engine)
+    assert findings(made_of("model_engine=mindspeed", stack="cann-9.0.0"), trees) == []
+    assert findings(made_of("model_engine=veomni", stack="cann-9.1.0"), trees) == []
 
 
 def test_every_kind_of_problem_has_a_rule() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -228,6 +228,8 @@ def test_validation_files_are_looked_at_too(tmp_path: Path, settings: dict[str, 
     [
         ({"reward__custom_reward_function__path": "/code/reward.py"}, [("NR348", "error")]),
         ({"reward__reward_manager__source": "importlib"}, []),
+        ({"reward__reward_manager__name": "mine"}, []),
+        ({"reward__reward_manager__name": "dapo"}, [("NR348", "error")]),
         ({"reward__reward_model__enable": True}, []),
         (
             {"reward__reward_model__enable": True, "reward__custom_reward_function__path": "/r.py"},
@@ -301,3 +303,36 @@ def test_only_heads_of_json_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert said(data_job(str(tmp_path / "t.jsonl"), data__train_batch_size=number("51"))) == []
     (tmp_path / "long.json").write_text(json.dumps([{"note": "x" * 400}]))
     assert said(data_job(str(tmp_path / "long.json"))) == []
+
+
+@pytest.mark.parametrize("key", ["data.train_files", "data.val_files"])
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", "cann-9.1.0,verl=0.9.1"])
+@pytest.mark.parametrize("nothing", [None, raw("null"), raw("[]"), [], "", [""]])
+def test_no_files_at_all(key: str, stack: str, nothing: Any) -> None:
+    (finding,) = [
+        one for one in findings_of(job(groups={"data": {key: nothing}}, stack=stack), "NR360") if one.place.line
+    ]
+    assert (finding.severity, finding.place.line, finding.place.key) == ("error", 1, key)
+    assert str(finding.value) in finding.message() and str(finding.value) in finding.message("zh")
+
+
+@pytest.mark.parametrize("value", ["/data/t.parquet", raw("[/data/t.parquet]"), raw("${data.val_files}"), raw("[")])
+def test_files_that_are_named_or_cannot_be_told(value: Any) -> None:
+    files = {"data.train_files": value, "data.val_files": "/data/v.parquet"}
+    assert findings_of(job(groups={"data": files}, stack="cann-9.0.0"), "NR360") == []
+
+
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", None])
+def test_files_that_the_job_does_not_name(stack: str | None) -> None:
+    found = findings_of(job(groups={"data": {"data.train_files": "/data/t.parquet"}}, stack=stack), "NR360")
+    assert [(one.severity, one.place.key, one.value) for one in found] == [
+        ("warning", "data.val_files", "~/data/rlhf/gsm8k/test.parquet")
+    ]
+    assert "~/data/rlhf" in found[0].message("zh")
+    assert len(findings_of(job(stack=stack), "NR360")) == 2
+    assert findings_of(job(stack=stack, extra=["--config-path=/my"]), "NR360") == []
+
+
+def test_files_of_a_dataset_class_of_the_user_may_be_none() -> None:
+    own = {"data.train_files": None, "data.custom_cls.path": "/code/mine.py"}
+    assert findings_of(job(groups={"data": own}, stack="cann-9.0.0"), "NR360") == []

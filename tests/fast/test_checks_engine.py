@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from submitter.checks.finding import Finding
-from submitter.job.model import Value
+from submitter.job.model import Trainer, Value
 from tests.support.builders import job, number, raw
 from tests.support.checks import findings_of
 
@@ -19,11 +19,17 @@ SANE: Arguments = {
     f"{ROLLOUT}.n": number("8"),
 }
 STACK = "cann-9.0.0"
+MODEL = "actor_rollout_ref.model.path"
 EXPANDABLE = {"PYTORCH_NPU_ALLOC_CONF": "page_size:1g,expandable_segments:True"}
 QUEUE_2 = {"TASK_QUEUE_ENABLE": "2"}
 BLOCKING = {"ASCEND_LAUNCH_BLOCKING": "1"}
 EAGER: Arguments = {f"{ROLLOUT}.enforce_eager": True}
 EXTRA = f"+{VLLM}.additional_config"
+FALSE = (
+    (f"{ROLLOUT}.enable_prefix_caching", "enable-prefix-caching"),
+    (f"+{VLLM}.enable_prefix_caching", "enable-prefix-caching"),
+    (f"+{VLLM}.enable_chunked_prefill", "enable-chunked-prefill"),
+)
 COMPILATION = f"+{VLLM}.compilation_config"
 
 
@@ -124,6 +130,11 @@ WARNINGS = [
         id="F168-own-key",
     ),
     pytest.param("NR308", {f"+{VLLM}.max_num_seqs": number("8")}, STACK, "warning", "1024", id="said-twice"),
+    *(
+        pytest.param("NR235", {key: False}, stack, "warning", f"{VLLM}.no-{flag}=True", id=f"false-{stack}-{key}")
+        for stack in ("cann-8.5.0", "cann-9.0.0", "cann-9.1.0", "cann-9.1.0,verl=0.9.0")
+        for key, flag in FALSE
+    ),
 ]
 
 
@@ -158,6 +169,20 @@ PASSES = [
     pytest.param("NR307", {f"{COMPILATION}.cudagraph_capture_sizes": raw("many")}, {}, STACK, id="sizes-no-list"),
     pytest.param("NR308", {f"+{VLLM}.max_num_seqs": number("1024")}, {}, STACK, id="said-twice-alike"),
     pytest.param("NR309", {"actor_rollout_ref.model.lora_rank": number("512")}, {}, STACK, id="lora-border"),
+    *(
+        pytest.param("NR235", arguments, {}, stack, id=f"false-{number_}")
+        for number_, (arguments, stack) in enumerate(
+            (
+                ({f"{ROLLOUT}.enable_prefix_caching": False}, "cann-9.1.0,verl=0.9.1"),
+                ({f"{ROLLOUT}.enable_prefix_caching": False}, None),
+                ({f"{ROLLOUT}.enable_prefix_caching": True}, STACK),
+                ({f"{ROLLOUT}.enable_prefix_caching": raw("maybe")}, STACK),
+                ({f"{ROLLOUT}.enable_prefix_caching": False, f"{ROLLOUT}.name": "sglang"}, STACK),
+                ({f"{ROLLOUT}.enable_prefix_caching": False, MODEL: "Qwen/Qwen3.5-27B"}, STACK),
+                ({f"{ROLLOUT}.enforce_eager": False, f"+{ROLLOUT}.enable_sleep_mode": False}, STACK),
+            )
+        )
+    ),
     pytest.param("NR309", {"actor_rollout_ref.model.lora_rank": raw("big")}, {}, STACK, id="lora-no-number"),
     pytest.param(
         "NR309",
@@ -172,3 +197,23 @@ PASSES = [
 @pytest.mark.parametrize(("rule", "arguments", "flags", "stack"), PASSES)
 def test_passes(rule: str, arguments: Arguments, flags: dict[str, str], stack: str | None) -> None:
     assert found(rule, arguments, flags, stack) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "value", "severity"),
+    [
+        ("verl.experimental.one_step_off_policy.main_ppo", True, "warning"),
+        ("verl.experimental.one_step_off_policy.main_ppo", False, None),
+        ("verl.experimental.one_step_off_policy.main_ppo", None, None),
+        ("verl.trainer.main_ppo", True, None),
+    ],
+)
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0"])
+def test_a_cache_that_is_freed_on_nodes_of_its_own(
+    module: str, value: bool | None, severity: str | None, stack: str
+) -> None:
+    arguments: Arguments = {} if value is None else {f"{ROLLOUT}.free_cache_engine": value}
+    made = job(groups={"sane": SANE, "rollout": arguments}, stack=stack, trainer=Trainer(module, "ray"))
+    assert [(one.severity, one.place.line) for one in findings_of(made, "NR320")] == (
+        [(severity, 4)] if severity else []
+    )

@@ -35,13 +35,14 @@ def said(made: Job) -> list[tuple[str, str]]:
         ("verl.experimental.one_step_off_policy.main_ppo", None, "NR381"),
         ("verl.trainer.sft_trainer", "NR382", None),
         ("verl.model_merger", None, None),
-        ("my.trainer", None, None),
-        ("my.main_ppo", None, None),
+        ("my.trainer", "NR385", "NR385"),
+        ("llamafactory.launcher", None, None),
     ],
 )
 def test_launcher_and_module(module: str, ray: str | None, torchrun: str | None) -> None:
-    assert said(starts(module, "ray")) == ([(ray, "error")] if ray else [])
-    assert said(starts(module, "torchrun")) == ([(torchrun, "error")] if torchrun else [])
+    severity = "warning" if ray == "NR385" else "error"
+    assert said(starts(module, "ray")) == ([(ray, severity)] if ray else [])
+    assert said(starts(module, "torchrun")) == ([(torchrun, severity)] if torchrun else [])
 
 
 def test_one_driver_per_rank_is_counted() -> None:
@@ -58,15 +59,45 @@ def test_one_driver_per_rank_is_counted() -> None:
         ("verl.trainer.main_ppo", list(STACKS)),
         ("verl.trainer.main_generation", []),
         ("verl.experimental.vla.main_sac", ["0.7.1"]),
-        ("verl.trainer.of_tomorrow", list(STACKS)),
+        ("verl.utils.debug.trajectory_tracker", list(STACKS)),
+        ("verl.trainer.main_pppo", []),
+        ("verl.trainer.ppo.ray_trainer", []),
     ],
 )
 def test_modules_by_release(module: str, releases: list[str]) -> None:
     for release, stack in STACKS.items():
         found = findings_of(starts(module, "ray", stack), "NR383")
         assert [one.limit for one in found] == ([] if release in releases else [release])
-    assert findings_of(starts(module, "ray", None), "NR383") == []
-    assert findings_of(starts(module, "ray", "cann-9.0.0,verl=0.6.1"), "NR383") == []
+    unknown = [] if module in ENTRY_POINTS else ["warning"]
+    assert [one.severity for one in findings_of(starts(module, "ray", None), "NR383")] == unknown
+    for stack in ("cann-9.0.0,verl=0.6.1", "cann-9.0.0,verl=0.11.0"):
+        found = findings_of(starts(module, "ray", stack), "NR383")
+        assert [one.severity for one in found if one.severity == "warning"] == unknown
+
+
+@pytest.mark.parametrize(
+    ("module", "rule", "severity", "meant"),
+    [
+        ("verl.trainer.main_pppo", "NR383", "error", "verl.trainer.main_ppo"),
+        ("verl.trainer.main_ppo.py", "NR383", "error", "verl.trainer.main_ppo"),
+        ("verl.trainer.sft_triner", "NR383", "error", "verl.trainer.sft_trainer"),
+        ("verl.trainer.fully_async_main", "NR383", "error", "fully_async_policy.fully_async_main"),
+        ("verl", "NR383", "error", "verl.trainer.main_ppo"),
+        ("main_ppo", "NR385", "warning", "verl.trainer.main_ppo"),
+        ("train", "NR385", "warning", "working_dir"),
+    ],
+)
+def test_a_module_that_nobody_has(module: str, rule: str, severity: str, meant: str) -> None:
+    (finding,) = findings_of(starts(module, "ray"), "NR383", "NR385")
+    assert (finding.id, finding.severity) == (rule, severity)
+    assert meant in finding.fix() and module in finding.message()
+    assert "-" not in finding.message().split() and "None" not in finding.message("zh")
+
+
+def test_a_verl_that_the_job_installs_may_have_more_modules() -> None:
+    made = starts("verl.trainer.main_pppo", "ray", pip=["git+https://example.org/verl"])
+    assert [one.severity for one in findings_of(made, "NR383")] == ["warning"]
+    assert findings_of(starts("my_rl.train", "ray", pip=["my-rl==1.0"]), "NR385") == []
 
 
 def test_successors_are_named() -> None:

@@ -106,19 +106,21 @@ FAILING = [
     pytest.param(
         "NR245", {TP: "6", PATH: "Qwen/Qwen3.5-27B", NODES: "3", PP: "1"}, DENSE, "error", TP, "4 key-value", id="kv"
     ),
-    pytest.param("NR246", {PP: "8", TP: "1"}, DENSE, "error", PP, "28 layers / PP 8 = 3, remainder 4", id="layers"),
+    pytest.param("NR246", {PP: "8", TP: "1"}, DENSE, "error", PP, "num_layers 28 / PP 8 = 3.50", id="layers"),
     pytest.param(
         "NR246",
         {PP: "4", f"{OVERRIDE}.num_layers_in_first_pipeline_stage": "5"},
         DENSE,
         "error",
         PP,
-        "(28 layers - first 5) / 3 stages",
+        "(num_layers 28 - first 5) / 3",
         id="layers-uneven",
     ),
-    pytest.param("NR246", {f"{OVERRIDE}.num_layers": "6"}, MOE, "error", PP, "6 layers / PP 4", id="layers-overridden"),
+    pytest.param(
+        "NR246", {f"{OVERRIDE}.num_layers": "6"}, MOE, "error", PP, "num_layers 6 / PP 4", id="layers-overridden"
+    ),
     pytest.param("NR247", {VPP: "2", PP: "1", EP: "64"}, MOE, "error", VPP, "size 2 needs a pipeline", id="virtual"),
-    pytest.param("NR248", {VPP: "5"}, MOE, "error", VPP, "12 layers per stage / VPP 5", id="virtual-layers"),
+    pytest.param("NR248", {VPP: "5"}, MOE, "error", VPP, "num_layers 12 / VPP 5 = 2.40", id="virtual-layers"),
     pytest.param("NR249", {EP: "3", NODES: "3"}, MOE, "error", EP, "128 experts", id="experts"),
     pytest.param(
         "NR249", {f"{ACTOR}.veomni.expert_parallel_size": "3"}, VEOMNI, "warning", None, "EP 3", id="experts-veomni"
@@ -214,6 +216,11 @@ PASSING = [
         id="own-layout",
     ),
     pytest.param(
+        {PP: "8", PATH: "Qwen3-235B-A22B", EP: "8", f"{OVERRIDE}.num_layer_list": "'11,12,12,12,12,12,12,11'"},
+        MOE,
+        id="layers-listed",
+    ),
+    pytest.param(
         {
             PP: "8",
             PATH: "Qwen3-235B-A22B",
@@ -257,6 +264,12 @@ def test_old_megatron_core(stack: str, etp: str, found: bool) -> None:
 
 def test_no_stack_is_no_old_megatron_core() -> None:
     assert said(made({}, stack=None)) == []
+
+
+def test_the_reference_model_has_the_actors_overrides() -> None:
+    uneven = {f"{OVERRIDE}.num_layers_in_{end}_pipeline_stage": "11" for end in ("first", "last")}
+    changes = {PP: "8", PATH: "Qwen3-235B-A22B", EP: "8", REF_TP: "4", f"{ACTOR}.use_kl_loss": "True", **uneven}
+    assert [one.id for one in said(made(changes))] == ["NR255"]
 
 
 def test_a_critic_is_looked_at_where_there_is_one() -> None:
@@ -308,3 +321,14 @@ def test_other_trainers_are_not_looked_at() -> None:
     other = job()
     other = dataclasses.replace(other, trainer=dataclasses.replace(other.trainer, module="my.sft"))
     assert said(other) == [] and gather(other).model is None and not_checked(other, "NR241") == []
+
+
+@pytest.mark.parametrize("layers", ["-5", "0"])
+def test_a_number_of_layers_that_is_none_is_another_checks(layers: str) -> None:
+    assert [one.id for one in said(made({f"{OVERRIDE}.num_layers": layers})) if one.id in ("NR246", "NR248")] == []
+
+
+@pytest.mark.timeout(10)
+def test_a_number_of_any_length_takes_no_longer() -> None:
+    (finding,) = said(made({f"{OVERRIDE}.num_layers": "1" + "0" * 30 + "7"}))
+    assert finding.id == "NR246"

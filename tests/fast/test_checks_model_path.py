@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from submitter.job.model import Job
+from submitter.job.model import Job, Trainer
 from tests.support.builders import job, raw
 from tests.support.checks import findings_of, not_checked
 
@@ -174,6 +174,24 @@ def test_pipes_in_the_folder_are_not_opened(tmp_path: Path) -> None:
 )
 def test_relative_paths(path: str, relative: bool) -> None:
     assert said(model_job(path)) == ([("NR359", "warning", 1)] if relative else [])
+
+
+@pytest.mark.parametrize("stack", ["cann-8.5.0", "cann-9.0.0", "cann-9.1.0", None])
+@pytest.mark.parametrize("path", [None, "", raw("null"), raw(""), "~/models/deepseek-llm-7b-chat"])
+def test_a_job_needs_a_model(path: Any, stack: str | None) -> None:
+    made = job(groups={"model": {"actor_rollout_ref.model.path": path}}, stack=stack)
+    (finding,) = findings_of(made, "NR340")
+    assert (finding.severity, finding.place.line) == ("error", 1)
+    assert str(finding.value) in finding.message() and str(finding.value) in finding.message("zh")
+
+
+def test_the_default_model_is_no_model() -> None:
+    (finding,) = findings_of(job(stack="cann-9.0.0"), "NR340")
+    assert finding.value == "~/models/deepseek-llm-7b-chat"
+    assert findings_of(job(extra=["--config-dir", "/my"]), "NR340") == []
+    recipe = job(trainer=Trainer("recipe.dapo.main_dapo", "ray"), groups={"a": {"actor_rollout_ref.actor.x": "1"}})
+    assert findings_of(recipe, "NR340") == []
+    assert findings_of(model_job("/m"), "NR340") == findings_of(model_job(raw("${x}")), "NR340") == []
 
 
 @pytest.mark.parametrize("value", [None, True, [], ["/a"], {"a": "b"}, raw("${x}"), "\0", "x" * 5000, ""])

@@ -26,6 +26,7 @@ SANE: dict[str, Any] = {
     "trainer.save_freq": number("10"),
     "trainer.total_training_steps": number("100"),
     "trainer.resume_mode": "auto",
+    "algorithm.adv_estimator": "grpo",
     "actor_rollout_ref.actor.strategy": "fsdp2",
 }
 LINES = {key: line for line, key in enumerate(SANE, 1)}
@@ -132,6 +133,9 @@ def test_the_default_folder_is_relative() -> None:
         (["model", "optimizer", "extra"], ["hf_model"], []),
         ("model", None, [("NR366", "warning")]),
         (None, None, []),
+        (["hf_model"], None, [("NR366", "warning")]),
+        (["optimizer", "extra"], None, [("NR366", "warning")]),
+        (raw("[]"), None, [("NR366", "warning")]),
     ],
 )
 def test_contents(save: object, load: object, expected: list[tuple[str, str]]) -> None:
@@ -139,6 +143,20 @@ def test_contents(save: object, load: object, expected: list[tuple[str, str]]) -
     if load is not None:
         changes[f"{CHECKPOINT}.load_contents"] = load
     assert sorted(said(made(changes))) == expected
+
+
+@pytest.mark.parametrize(
+    ("save", "missing", "words"),
+    [
+        (["optimizer", "extra"], "model", "weights of the first model"),
+        (["hf_model"], "model, optimizer", "weights of the first model"),
+        (["model", "extra"], "optimizer", "empty Adam moments"),
+    ],
+)
+def test_what_a_resume_begins_with(save: list[str], missing: str, words: str) -> None:
+    (finding,) = findings_of(made({f"{CHECKPOINT}.save_contents": save}), "NR366")
+    assert finding.limit == missing and missing in finding.message() and missing in finding.message("zh")
+    assert words in finding.message() and "model,optimizer,extra" in finding.fix()
 
 
 def test_contents_of_a_single_attempt_are_told_more_quietly() -> None:
@@ -226,7 +244,7 @@ def _drop_ranks(actor: Path) -> None:
     [
         pytest.param(_drop_ranks, "rank_{2, 3}.pt (2 / 4)", id="F048"),
         pytest.param(lambda actor: actor.rename(actor.parent / "gone"), "actor", id="F049"),
-        pytest.param(lambda actor: (actor / "optim_world_size_4_rank_1.pt").write_text(""), "0 bytes", id="F049-cut"),
+        pytest.param(lambda actor: (actor / "optim_world_size_4_rank_1.pt").write_text(""), "0 B", id="F049-cut"),
         pytest.param(lambda actor: [one.unlink() for one in actor.glob("optim*")], "optim", id="no optimizer"),
     ],
 )
@@ -285,6 +303,46 @@ def test_megatrons_checkpoint(tmp_path: Path) -> None:
     assert found_at(resumes(tmp_path, **megatron)) == []
     (actor / "huggingface").rmdir()
     assert found_at(resumes(tmp_path, **megatron)) == [("NR372", "error")]
+
+
+@pytest.mark.parametrize(
+    ("present", "lacks"),
+    [
+        pytest.param(".metadata metadata.json", "dist_ckpt/common.pt", id="F042-files"),
+        pytest.param("", "dist_ckpt/.metadata", id="F043-files"),
+        (".metadata metadata.json common.pt", None),
+        (".metadata", None),
+    ],
+)
+@pytest.mark.parametrize("inner", ["", "optimizer"])
+def test_megatrons_metadata_are_on_the_saving_node(tmp_path: Path, present: str, lacks: str | None, inner: str) -> None:
+    folder = save(tmp_path, kinds="") / "dist_ckpt" / inner
+    folder.mkdir(parents=True)
+    for name in ("__0_0.distcp", *present.split()):
+        (folder / name).write_text("x")
+    found = findings_of(resumes(tmp_path, **{"actor_rollout_ref.actor.strategy": "megatron"}), "NR37")
+    assert [one.id for one in found] == (["NR372"] if lacks else [])
+    if lacks:
+        assert lacks.replace("dist_ckpt/", f"dist_ckpt/{inner}/" if inner else "dist_ckpt/") in found[0].message()
+
+
+@pytest.mark.parametrize(("stack", "fails"), [("cann-9.0.0", False), ("cann-9.0.0,verl=0.9.1", True)])
+def test_megatrons_older_layout(tmp_path: Path, stack: str, fails: bool) -> None:
+    actor = save(tmp_path, kinds="")
+    (actor / "huggingface" / "config.json").touch()
+    changes = {"trainer.default_local_dir": str(tmp_path), "actor_rollout_ref.actor.strategy": "megatron"}
+    one = made(changes, nodes=1, stack=stack)
+    assert found_at(one) == ([("NR379", "error")] if fails else [])
+    (actor / "model").mkdir()
+    assert found_at(one) == []
+
+
+def test_a_critic_is_resumed_too(tmp_path: Path) -> None:
+    save(tmp_path)
+    (finding,) = findings_of(resumes(tmp_path, **{"algorithm.adv_estimator": "gae"}), "NR37")
+    assert finding.id == "NR372" and "critic" in finding.message()
+    (tmp_path / "global_step_10" / "critic").mkdir()
+    assert found_at(resumes(tmp_path, **{"algorithm.adv_estimator": "gae"})) == []
 
 
 @pytest.mark.parametrize(

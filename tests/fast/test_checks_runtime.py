@@ -26,6 +26,9 @@ CASES = [
     ("RAY_JOB_STOP_WAIT_TIME_S", "long", "NR413", "error"),
     ("RAY_JOB_STOP_WAIT_TIME_S", "60.5", "NR413", "error"),
     ("ASCEND_RT_VISIBLE_DEVICES", "0,1", "NR414", "error"),
+    ("ASCEND_RT_VISIBLE_DEVICES", ",".join(map(str, range(8))), "NR414", "error"),
+    ("ASCEND_RT_VISIBLE_DEVICES", ",".join(map(str, reversed(range(16)))), "NR414", "error"),
+    ("ASCEND_RT_VISIBLE_DEVICES", "", "NR414", "error"),
     ("PATH", "/opt/python/bin", "NR415", "warning"),
     ("PYTHONHOME", "/opt/python", "NR415", "warning"),
     ("CACHE", "$HOME/cache", "NR416", "warning"),
@@ -52,6 +55,10 @@ def test_each_flag_has_its_finding_at_its_line(name: str, value: str, rule: str,
         ("RAY_JOB_STOP_WAIT_TIME_S", "60"),
         ("HCCL_CONNECT_TIMEOUT", "1500"),
         ("MY_RANK", "0"),
+        (
+            "ASCEND_RT_VISIBLE_DEVICES",
+            ", ".join(map(str, range(16))),
+        ),  # as published scripts have it: nothing is hidden
     ],
 )
 def test_what_is_right_for_all_nodes_is_no_finding(name: str, value: str) -> None:

@@ -181,6 +181,15 @@ BAD = [
     pytest.param({**DAPO, LIMIT: "2048"}, NEW, "NR229", "warning", LIMIT, ["2048", "3072"], id="overlong-elsewhere"),
     pytest.param(LEGACY, OLD, "NR229", "error", None, ["4096"], id="overlong-legacy-names"),
     pytest.param(
+        {**DAPO, "reward.reward_manager.name": "naive", "reward_model.reward_manager": "dapo"},
+        OLD,
+        "NR229",
+        "error",
+        None,
+        ["512"],
+        id="overlong-old-name-new-values",
+    ),
+    pytest.param(
         {"data.filter_overlong_prompts": "False", "data.truncation": "error"},
         MID,
         "NR230",
@@ -245,6 +254,7 @@ GOOD = [
     pytest.param({**MEGATRON, CAP: "16384"}, MID, id="megatron-aligned"),
     pytest.param({**DAPO, LIMIT: "3072"}, NEW, id="overlong"),
     pytest.param({**DAPO, "+reward.reward_kwargs.overlong_buffer_cfg.enable": "False"}, NEW, id="overlong-off"),
+    pytest.param({**DAPO, "reward_model.reward_manager": "naive"}, OLD, id="overlong-of-another-manager"),
     pytest.param({**TEACHER, f"{TEACHERS}.max_model_len": "4097"}, MID, id="teacher-border"),
     pytest.param({f"{TEACHERS}.max_model_len": "4"}, NEW, id="no-teacher"),
     pytest.param({SEQS: "8"}, MID, id="sequences-border"),

@@ -87,6 +87,13 @@ def test_warnings_alone_are_no_failure(bad: str, tmp_path: Path) -> None:
     assert npurun("check", bad, home=tmp_path).code == 0
 
 
+def test_the_arithmetic_of_the_job_is_spelled_out(tmp_path: Path) -> None:
+    steps = ["world 4 × 16 = 64; 64 / (TP 2 × PP 4 × CP 4) = DP 2", "train_batch_size 16 × n 5 = 80"]
+    out = npurun("check", MAIN_JOB, home=tmp_path).out
+    shown = npurun("check", MAIN_JOB, "--json", home=tmp_path).document["arithmetic"]
+    assert all(f"arithmetic: {step}" in out and any(line.startswith(step) for line in shown) for step in steps)
+
+
 def test_the_shipped_job_has_no_error(tmp_path: Path) -> None:
     result = npurun("check", MAIN_JOB, "--json", home=tmp_path)
     assert result.code == 0, result.out
@@ -189,3 +196,9 @@ def test_a_cluster_that_does_not_answer_is_unreachable_after_the_findings(bad: s
 def test_what_was_not_composed_is_said(bad: str, tmp_path: Path) -> None:
     document = npurun("check", bad, "--no-compose", "--json", home=tmp_path).document
     assert any("--no-compose" in one["why"] for one in document["not_checked"])
+
+
+def test_hints_are_for_check_alone(bad: str, tmp_path: Path) -> None:
+    Path(bad).write_text(FREE)
+    assert " hint NR" in npurun("check", bad, home=tmp_path).out
+    assert " hint NR" not in npurun("render", bad, home=tmp_path).err

@@ -98,3 +98,9 @@ def test_names_complete(tmp_path: Path) -> None:
 def test_an_unknown_name_is_usage(name: str, tmp_path: Path) -> None:
     result = npurun("explain", name, home=tmp_path)
     assert (result.code, result.out) == (2, "") and len(result.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("rule", ["NR101", "NR108", "NR453"])
+def test_a_remedy_of_several_is_shown_with_all_of_them(tmp_path: Path, rule: str) -> None:
+    fix = npurun("explain", rule, "--json", home=tmp_path).document["fix"]
+    assert " / " in fix and not {"<hint>", "<way>"} & set(fix.split())

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from runtime_env.flags import KnownFlag, Reader, deprecated, flag, flags, names, numbers, state, version_of
+from runtime_env.flags import KnownFlag, Reader, deprecated, flag, flags, names, state, version_of
 from runtime_env.stacks import COMPONENTS, parse_stack, stack, stacks
+from runtime_env.verl_defaults import version_key
 from submitter.job.load import load_job
 from tests.support.job_files import HOME
 
@@ -40,7 +41,7 @@ def test_every_row_is_complete(row: KnownFlag) -> None:
 def test_the_versions_of_readers_are_in_order() -> None:
     for row in ROWS:
         for reader in row.readers:
-            ends = [numbers(end) for end in (reader.absent, reader.since, reader.until, reader.gone) if end]
+            ends = [version_key(end) for end in (reader.absent, reader.since, reader.until, reader.gone) if end]
             assert ends == sorted(ends), row.name
             assert all(ends), row.name
             assert bool(reader.until) == bool(reader.gone), row.name
@@ -113,14 +114,6 @@ def test_names_without_a_description_have_their_readers() -> None:
     assert known("VLLM_CACHE_ROOT").owner == "vllm"
     assert known("VERL_SFT_LOGGING_LEVEL").readers == (Reader("verl"),)
     assert known("RAY_gcs_server_request_timeout_seconds").evidence
-
-
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [("0.20.2rc1", (0, 20, 2)), ("2.9.0.post2", (2, 9, 0)), ("v0.18.0", (0, 18, 0)), ("core_r0.16.0", ()), ("", ())],
-)
-def test_versions_compare_as_numbers(text: str, read: tuple[int, ...]) -> None:
-    assert numbers(text) == read
 
 
 def test_the_verl_of_a_stack_is_the_release_that_counts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import string
 from collections.abc import Iterator
@@ -116,3 +117,32 @@ def test_chinese_has_full_width_punctuation() -> None:
     """But for the reasons behind a rehearsal's changes, which stand in a column of code."""
     told = {text_id: chinese for text_id, (_, chinese) in TABLE.items() if not text_id.startswith("rehearsal.because.")}
     assert {text_id: chinese for text_id, chinese in told.items() if HALF_WIDTH.search(chinese)} == {}
+
+
+PROSE = re.compile(r"[a-z]{2,} [a-z]{2,}")
+TOLD_OTHERWISE = {
+    "not read",  # an answer of runtime_env.flags, compared
+}
+
+
+def test_rules_put_no_english_words_into_values() -> None:
+    """A value stands in a text of either language: words belong into the table, as a `Phrase`."""
+    found = []
+    for path in sorted((ROOT / "submitter" / "checks").glob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                inside = [node for statement in function.body for node in ast.walk(statement)]
+                documentation = {id(node.value) for node in inside if isinstance(node, ast.Expr)}
+                found += [
+                    f"{path.name}:{node.lineno} {node.value}"
+                    for node in inside
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
+                    if PROSE.search(node.value) and node.value not in TOLD_OTHERWISE
+                ]
+    assert found == []
+
+
+def test_what_replaces_a_flag_is_said_without_english_words() -> None:
+    rows = json.loads((ROOT / "runtime_env" / "flags.json").read_text(encoding="utf-8"))
+    words = {row["name"]: re.findall(r"\b(?:to|of|then|and|or|since|the)\b", row["successor"] or "") for row in rows}
+    assert {name: found for name, found in words.items() if found} == {}
