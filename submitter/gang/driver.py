@@ -13,6 +13,7 @@ from .fence import fence
 from .fit_gang import Findings, fit_gang, look_around
 from .members import Gang, namespace
 from .node_worker import DriverProcess, start_gang_actor, this_driver
+from .placement import need_of
 from .plan import Plan
 from .proof import answers, prove
 from .record import End, Phase
@@ -69,7 +70,7 @@ class Driver:
             look_around(self._plan, self._attempt, self._stop, self._actors.extend)
             return Ended("succeeded")
         self._phase = "fence"
-        fence(self._attempt, self._stop, self._plan.quarantine)
+        fence(self._attempt, self._stop, need_of(self._plan))
         self._phase = "placement"
         gang = fit_gang(self._plan, self._attempt, self._stop, self._hold, self._findings)
         self._phase = "proof"

@@ -21,6 +21,7 @@ from .ended import Ended, Stop
 from .members import Member
 from .node_worker import start_bound, start_node_worker
 from .nodes import read_nodes
+from .placement import Need, never_fitting
 from .processes import is_earlier
 from .say import clean, say, warn
 
@@ -41,25 +42,29 @@ class Remain:
     node: str
     """IP; empty where it is not told."""
     what: str
+    blocks: bool = True
+    """False: it is waited for, and the attempt goes on without it at the bound."""
 
 
 Look = Callable[[], Sequence[Remain]]
 """Ends what it finds and says what that was. Empty: nothing is left."""
 
 
-def fence(attempt: str, stop: Stop, spared: Collection[str] = ()) -> None:
+def fence(attempt: str, stop: Stop, need: Need) -> None:
     """Ends what is left and waits until it is gone. Raises Ended: fence_failed (node and pids), stopped.
 
-    `spared`: IPs of nodes that the attempt does not use: what stays there is told, and does not hold it up. The first
-    attempt of a run has nothing to fence.
+    What stays on a quarantined node is told, and does not hold it up; nor does one that is silent and could never
+    take the job. The first attempt of a run has nothing to fence.
     """
     run, number = split(attempt)
     if number <= 1:
         return
     say(f"fence: looking for what earlier attempts of {clean(run)} left")
-    members = [Member(node.node_id, node.ip, node.hostname) for node in read_nodes() if node.alive]
+    nodes = read_nodes()
+    members = [Member(node.node_id, node.ip, node.hostname) for node in nodes if node.alive]
     workers = [start_node_worker(member, attempt) for member in members]
-    hosts = Hosts([member.ip for member in members], RayNodes(workers), spared, stop, start_bound(), _living)
+    unused = never_fitting(nodes, need)
+    hosts = Hosts([member.ip for member in members], RayNodes(workers), unused, stop, start_bound(), _living)
     looks = (
         # In this order: an actor that is only killed as a process would be restarted, on any node.
         lambda: _end_actors(earlier_actors(living_actors(), run, number), stop),
@@ -68,7 +73,7 @@ def fence(attempt: str, stop: Stop, spared: Collection[str] = ()) -> None:
         hosts.devices,
     )
     try:
-        clear(looks, spared, len(members))
+        clear(looks, need.quarantine, len(members))
     finally:
         _end(workers)
 
@@ -113,12 +118,20 @@ def clear(
     deadline = clock() + FENCE_S  # from here on: the first look waited for the workers' cold start
     while there := [remain for remain in left if remain.node not in spared]:
         if clock() > deadline:
-            raise _failed(there, nodes)
+            _check_none_blocks(there, nodes)
+            break
         sleep(LOOK_EVERY_S)
         left = _look(looks)
     for remain in left:
-        warn(f"fence: on {remain.node}, which is left out: {clean(remain.what)}")
-    say("fence: nothing of an earlier attempt is left")
+        which = ", which is left out" if remain.node in spared else ""
+        warn(f"fence: on {remain.node}{which}: {clean(remain.what)}")
+    if not left:
+        say("fence: nothing of an earlier attempt is left")
+
+
+def _check_none_blocks(there: Sequence[Remain], nodes: int) -> None:
+    if blocking := [remain for remain in there if remain.blocks]:
+        raise _failed(blocking, nodes)
 
 
 def _look(looks: Sequence[Look]) -> list[Remain]:
@@ -132,21 +145,24 @@ class Hosts:
         self,
         ips: Sequence[str],
         workers: Nodes,
-        spared: Collection[str],
+        unused: Collection[str],
         stop: Stop,
         start: Bound,
         living: Callable[[], Collection[str]],
     ) -> None:
-        """`start` bounds the first question, `living` tells the IPs of the nodes that Ray calls alive."""
+        """`unused`: IPs of nodes that the attempt does not use. `start` bounds the first question, `living` tells the
+        IPs of the nodes that Ray calls alive."""
         self._ips = ips
         self._workers = workers
-        self._spared = spared
+        self._unused = unused
         self._stop = stop
         self._bound = start
         self._living = living
         self._asked = list(range(len(ips)))
         self._devices: set[int] = set()
         """Where something was ended, and the devices have not been seen free since."""
+        self._blind: set[int] = set()
+        """Where it was said that devices cannot be measured."""
 
     def processes(self, run: str, number: int) -> list[Remain]:
         """What was there on each node; a node that does not answer may hold anything."""
@@ -165,17 +181,21 @@ class Hosts:
         ]
 
     def devices(self) -> list[Remain]:
-        """Devices that still show a process which was ended. Where that cannot be told it is said, once."""
+        """Devices that still show a process which was ended, or memory that none holds. Where that cannot be told it
+        is said, once."""
         found = []
         for index, answer in self._answers(self._devices, "earlier_on_devices").items():
-            why = answer.why or answer.value["why"]
-            if why:
-                say(f"fence: {self._ips[index]}: devices not measured: {clean(why)}")
-            held = [] if why else answer.value["held"]
-            if not held:
+            self._note_blind(index, answer.why or answer.value["why"])
+            there = [] if answer.why else list(_on_devices(self._ips[index], answer.value))
+            if not there:
                 self._devices.discard(index)
-            found += [Remain(self._ips[index], line) for line in held]
+            found += there
         return found
+
+    def _note_blind(self, index: int, why: str | None) -> None:
+        if why and index not in self._blind:
+            self._blind.add(index)
+            say(f"fence: {self._ips[index]}: devices not measured: {clean(why)}")
 
     def _answers(self, asked: Iterable[int], method: str, *arguments: Any) -> dict[int, Answer]:
         return ask_all(self._workers, dict.fromkeys(asked, arguments), method, self._bound, self._stop.check)
@@ -190,16 +210,24 @@ class Hosts:
         living = self._living()
         for index in silent:
             ip = self._ips[index]
-            if ip in living and ip not in self._spared:
+            if ip in living and ip not in self._unused:
                 continue
             self._asked.remove(index)
             self._devices.discard(index)
-            say(f"fence: {ip} does not answer, and {'is left out anyway' if ip in living else 'has died'}")
+            if ip in living:
+                warn(f"fence: {ip} does not answer, and is left out anyway")
+            else:
+                say(f"fence: {ip} does not answer, and has died")
 
 
 def _lines(answer: Answer) -> list[str]:
     """Also what is gone by now: another look has to find nothing."""
     return [answer.why] if answer.why is not None else list(answer.value["left"] or answer.value["ended"])
+
+
+def _on_devices(ip: str, found: Mapping[str, Sequence[str]]) -> Iterable[Remain]:
+    yield from (Remain(ip, line) for line in found["held"])
+    yield from (Remain(ip, line, blocks=False) for line in found["draining"])  # it may be another container's
 
 
 def _environment(runtime_env: str) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import sleep
 from typing import Any
 
 from .ask import RayNodes
@@ -25,6 +26,15 @@ from .say import clean, say
 
 ROUNDS = 5
 """Each costs seconds; who has more unfit nodes than this has another trouble than nodes."""
+
+JOB_CAN_CAUSE = frozenset({"NR512", "NR521", "NR551", "NR553", "NR554", "NR555", "NR556", "NR557", "NR558", "NR563"})
+"""What the job itself names: paths, modules, its stack, its flags. A broken device, full memory, a taken port or
+silence is a node's own, however many nodes have it: the next ones may be well."""
+
+DRAINING = "NR505"
+DRAIN_S = 30.0
+"""The memory of a process that was just ended comes back within seconds."""
+DRAIN_EVERY_S = 2.0
 
 Unfit = Mapping[str, Sequence[Verdict]]
 """IP -> why the node cannot run the job."""
@@ -50,7 +60,7 @@ def fit_gang(
         waited = clock() - began
         held(gang)
         gang.workers.extend([start_node_worker(member, attempt) for member in gang.members])
-        fitness = _look(plan, gang, stop)
+        fitness = _drained(plan, gang, stop, clock)
         tell_fitness(attempt, fitness)
         findings.note(fitness)
         unfit = fitness.unfit
@@ -92,7 +102,7 @@ class Findings:
 
     @property
     def common(self) -> frozenset[str]:
-        """Ids that every node has, of two at least: no fault of a node, but of the job or the cluster."""
+        """Ids that every node has, of two at least: no node shows that another could do without."""
         ids = [frozenset(verdict.id for verdict in verdicts) for verdicts in self._found.values()]
         return frozenset.intersection(*ids) if len(ids) > 1 else frozenset()
 
@@ -116,6 +126,22 @@ def _reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int], findin
         raise
 
 
+def _drained(plan: Plan, gang: Gang, stop: Stop, clock: Callable[[], float]) -> Fitness:
+    """A look at the gang; while nothing is wrong but device memory that no process holds, it is repeated."""
+    fitness = _look(plan, gang, stop)
+    deadline = clock() + DRAIN_S
+    while _only_draining(fitness) and clock() < deadline:
+        say(f"waiting for device memory on {', '.join(fitness.unfit)}: in use, and no process holds it")
+        sleep(DRAIN_EVERY_S)
+        fitness = _look(plan, gang, stop)
+    return fitness
+
+
+def _only_draining(fitness: Fitness) -> bool:
+    errors = [verdict.id for verdicts in fitness.unfit.values() for verdict in verdicts]
+    return bool(errors) and set(errors) == {DRAINING}
+
+
 def _look(plan: Plan, gang: Gang, stop: Stop) -> Fitness:
     holders = Holders(gang.groups, bundles(plan)[0]["NPU"])
     try:
@@ -125,14 +151,15 @@ def _look(plan: Plan, gang: Gang, stop: Stop) -> Fitness:
 
 
 def _candidates(members: Sequence[Member]) -> list[Candidate]:
-    return [Candidate(member.ip, member.hostname, member.npus, member.cpus) for member in members]
+    return [Candidate(one.ip, one.hostname, one.npus, one.cpus, busy=one.shared) for one in members]
 
 
 def _check_policy(plan: Plan, findings: Findings, unfit: Unfit) -> None:
     """Raises Ended when the job wants it so, or when other nodes would not be better."""
-    if findings.common:
-        say(f"every node that was looked at has {', '.join(sorted(findings.common))}: no node is to blame")
-    if findings.common or plan.on_unfit == "fail":
+    jobs_own = findings.common & JOB_CAN_CAUSE
+    if jobs_own:
+        say(f"every node that was looked at has {', '.join(sorted(jobs_own))}: no node is to blame")
+    if jobs_own or plan.on_unfit == "fail":
         raise _ended(unfit)
 
 

@@ -32,6 +32,8 @@ class Member:
     npus: float = 0
     """Ray's resources of the node, in total."""
     cpus: float = 0
+    shared: bool = False
+    """When the gang was reserved, others held NPUs of the node through Ray."""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .members import ATTEMPT_VARIABLE, RUN_VARIABLE
 
 PROC = Path("/proc")
+
+_RAY_PROGRAMS = ("raylet", "gcs_server", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
+_RAY_SCRIPTS = re.compile(r"/ray/(dashboard/|_private/(log_monitor|monitor)\.py|_private/runtime_env/agent/)")
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,30 @@ def of_attempt(attempt: str, proc: Path = PROC) -> list[Process]:
 
 
 def of_earlier(run: str, number: int, proc: Path = PROC) -> list[Process]:
-    """Processes on this host of the run's attempts before `number`; what has ended holds nothing and does not count."""
+    """Processes on this host of the run's attempts before `number`; what has ended holds nothing and does not count.
+
+    Nor do Ray's own processes, whose `ray start` an attempt may have run, and what has its variables from them only:
+    the cluster may be in use by others.
+    """
     own = set(lineage(os.getpid(), proc))  # never the raylet that this worker lives by, whoever started it
     found = _all(lambda entries: is_earlier(_variables(entries), run, number), proc)
-    return [process for process in found if process.pid not in own and not _has_ended(proc / str(process.pid))]
+    rays = {process.pid for process in found if is_rays(process)}
+    return [
+        process
+        for process in found
+        if process.pid not in own and not _has_ended(proc / str(process.pid)) and not _inherits(process.pid, rays, proc)
+    ]
+
+
+def is_rays(process: Process) -> bool:
+    """Whether it belongs to the cluster and not to a job: raylet, GCS, dashboard, agents, log monitor, `ray start`."""
+    words = [word for word in process.command.split() if not word.startswith("-")]
+    names = [Path(word).name for word in words[:3]]
+    if words and (names[0] in _RAY_PROGRAMS or names[0].startswith("ray-dashboard-")):
+        return True
+    if ["ray", "start"] in (names[:2], names[1:]):
+        return True
+    return len(words) > 1 and _RAY_SCRIPTS.search(words[1]) is not None
 
 
 def is_earlier(environ: Mapping[str, str], run: str, number: int) -> bool:
@@ -97,6 +120,20 @@ def started(pid: int, proc: Path = PROC) -> str:
 def _all(wanted: Callable[[Sequence[bytes]], bool], proc: Path) -> list[Process]:
     found = (_read(folder, wanted) for folder in proc.iterdir() if folder.name.isdigit())
     return sorted((process for process in found if process), key=lambda process: process.pid)
+
+
+def _inherits(pid: int, rays: Collection[int], proc: Path) -> bool:
+    """Whether it is one of `rays`, or has the same attempt as the nearest of them above it."""
+    above = next((one for one in lineage(pid, proc) if one in rays), None)
+    return above is not None and _attempt(above, proc) == _attempt(pid, proc)
+
+
+def _attempt(pid: int, proc: Path) -> str | None:
+    try:
+        entries = (proc / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    return _variables(entries).get(ATTEMPT_VARIABLE)
 
 
 def _own(process: Process, own_job: str) -> bool:

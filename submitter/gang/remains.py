@@ -7,12 +7,11 @@ from pathlib import Path
 
 from . import processes
 from .probes import devices
-from .probes.measure import Facts, NotMeasuredError
+from .probes.measure import Facts, Measured, NotMeasuredError
+from .probes.verdict import Node
 from .probes.wish import Wish
 from .processes import PROC, Process
 
-HOST_PIDS = "pid:[4026531836]"
-"""The first pid namespace has this number on every Linux: npu-smi shows its pids, whatever container asks."""
 COMMAND_SHOWN = 120
 
 
@@ -38,16 +37,19 @@ class Remains:
         return {"ended": [_line(process, process.state) for process in new], "left": list(self._left())}
 
     def on_devices(self) -> dict[str, list[str] | str | None]:
-        """`{"held": devices that a process ended here still holds, a line each, "why": why that cannot be told}`."""
+        """`{"held": devices that a process ended here still holds, a line each, "draining": those whose memory is in
+        use without any process, "why": why either cannot be told}`."""
         if not self._ended:
-            return {"held": [], "why": None}
+            return {"held": [], "draining": [], "why": None}
         try:
-            holders = self._npus()["processes"]
+            npus = self._npus()
         except NotMeasuredError as error:
-            return {"held": [], "why": str(error)}
-        if str((self._proc / "self/ns/pid").readlink()) != HOST_PIDS:
-            return {"held": [], "why": "npu-smi shows the host's pids, and this container has its own"}
-        return {"held": [_held(one) for one in holders if self._is_ours(int(one["pid"]))], "why": None}
+            return {"held": [], "draining": [], "why": str(error)}
+        if not devices.in_host_pids(self._proc):
+            why = "npu-smi shows the host's pids, and this container has its own"
+            return {"held": [], "draining": _draining(npus), "why": why}
+        held = [_held(one) for one in npus["processes"] if self._is_ours(int(one["pid"]))]
+        return {"held": held, "draining": _draining(npus), "why": None}
 
     def _left(self) -> Iterable[str]:
         for process in self._ended.values():
@@ -62,6 +64,12 @@ class Remains:
 
 def _line(process: Process, state: str) -> str:
     return f"pid {process.pid} ({state}) {process.command[:COMMAND_SHOWN]}"
+
+
+def _draining(npus: Facts) -> list[str]:
+    node = Node("", "", 0, 0, {"npus": Measured(npus, None, 0.0)})
+    taken = devices.memory_taken([node], Wish())
+    return [f"{one.value} of NPU {one.values['npu']} are in use, and no process holds them" for one in taken]
 
 
 def _held(one: Facts) -> str:

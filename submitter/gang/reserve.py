@@ -146,12 +146,17 @@ def _gang(plan: Plan, attempt: str, chosen: Sequence[NodeFacts], groups: tuple[A
     say(f"placement: {len(chosen)} nodes x {plan.npus_per_node} NPU reserved: {', '.join(node.ip for node in chosen)}")
     return Gang(
         attempt=attempt,
-        members=tuple(Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus) for node in chosen),
+        members=tuple(_member(node) for node in chosen),
         groups=groups,
         bundles_per_group=len(bundles(plan)),
         supports_label_selector=supports_bundle_labels(),
         labels=plan.labels,
     )
+
+
+def _member(node: NodeFacts) -> Member:
+    """`node` as it was before the gang took its part."""
+    return Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus, shared=node.npus_free < node.npus)
 
 
 def _pause(seconds: float, stop: Stop) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,10 +22,11 @@ from submitter.gang import processes
 from submitter.gang.ask import Bound, LostError
 from submitter.gang.ended import Ended, Stop
 from submitter.gang.fence import FENCE_S, Hosts, Remain, clear, earlier_actors, earlier_groups, split
+from submitter.gang.placement import Need, NodeFacts, never_fitting
 from submitter.gang.probes import devices
 from submitter.gang.probes.measure import Facts, NotMeasuredError
 from submitter.gang.probes.wish import Wish
-from submitter.gang.remains import HOST_PIDS, Remains
+from submitter.gang.remains import Remains
 from tests.support.processes import wait_for
 
 DATA = Path(__file__).parent.parent / "data/npu_smi"
@@ -90,12 +91,19 @@ def test_actors_are_known_by_their_environment_never_by_name() -> None:
 
 
 def write(
-    proc: Path, pid: int, environ: dict[str, str], *, state: str = "S", threads: int = 1, parent: int = 1
+    proc: Path,
+    pid: int,
+    environ: dict[str, str],
+    *,
+    state: str = "S",
+    threads: int = 1,
+    parent: int = 1,
+    command: str = "",
 ) -> None:
     folder = proc / str(pid)
     folder.mkdir(exist_ok=True)
     (folder / "environ").write_bytes(b"".join(f"{name}={value}\0".encode() for name, value in environ.items()))
-    (folder / "cmdline").write_bytes(f"python3\0x{pid}\0".encode())
+    (folder / "cmdline").write_bytes((command or f"python3 x{pid}").replace(" ", "\0").encode() + b"\0")
     fields = [state, str(parent), *["0"] * 15, str(threads), "0", str(pid * 10), "0"]
     (folder / "stat").write_text(f"{pid} (py) thon) {' '.join(fields)}\n")
 
@@ -136,6 +144,53 @@ def test_what_the_worker_lives_by_is_never_ended(tmp_path: Path, monkeypatch: py
     write(tmp_path, 7, of("r", "r-a2"), parent=5)
     monkeypatch.setattr(os, "getpid", lambda: 7)
     assert [process.pid for process in processes.of_earlier("r", 2, tmp_path)] == [6]
+
+
+RAYS = (
+    "/opt/py/site-packages/ray/core/src/ray/raylet/raylet --raylet_socket_name=x",
+    "/opt/py/site-packages/ray/core/src/ray/gcs/gcs_server --log_dir=x",
+    "ray::DashboardAgent",
+    "ray::RuntimeEnvAgent",
+    "ray-dashboard-NodeHead-0 (python3)",
+    "/opt/py/bin/python3 -u /opt/py/site-packages/ray/dashboard/dashboard.py --host=x",
+    "/opt/py/bin/python3 -u /opt/py/site-packages/ray/dashboard/agent.py --node-ip-address=x",
+    "/opt/py/bin/python3 -u /opt/py/site-packages/ray/_private/runtime_env/agent/main.py",
+    "/opt/py/bin/python3 -u /opt/py/site-packages/ray/_private/log_monitor.py",
+    "/opt/py/bin/python3 /usr/bin/ray start --head --block",
+    "/usr/bin/ray start --address=x",
+)
+
+
+@pytest.mark.parametrize("command", RAYS)
+def test_rays_own_processes_are_never_ended_nor_what_has_the_variables_from_them(tmp_path: Path, command: str) -> None:
+    """A cluster that somebody started from within an attempt, with another's job on it."""
+    write(tmp_path, 5, of("r", "r-a1"), command=command)
+    write(tmp_path, 6, of("r", "r-a1"), parent=5, command="ray::SomebodysActor")
+    write(tmp_path, 7, of("r", "r-a1"), parent=6)
+    write(tmp_path, 8, of("r", "r-a2"), parent=5, command="ray::WorkerDict")  # by its own job's environment
+    write(tmp_path, 9, of("r", "r-a2"), parent=8)
+    write(tmp_path, 10, of("r", "r-a1"))
+    assert [process.pid for process in processes.of_earlier("r", 3, tmp_path)] == [8, 9, 10]
+
+
+def test_workers_of_a_cluster_that_was_started_elsewhere_are_ended(tmp_path: Path) -> None:
+    write(tmp_path, 5, {"PATH": "/bin"}, command=RAYS[0])
+    write(tmp_path, 6, of("r", "r-a1"), parent=5, command="ray::WorkerDict")
+    assert [process.pid for process in processes.of_earlier("r", 2, tmp_path)] == [6]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "ray::WorkerDict.train",
+        "python3 -m verl.trainer.main_ppo data=/x/ray/dashboard/a.parquet",
+        "python3 raylet.py raylet",
+        "python3 train.py ray start",
+    ],
+)
+def test_programs_of_a_job_are_not_rays(command: str) -> None:
+    assert not processes.is_rays(processes.Process(1, 0, "S", "1", command, ""))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
@@ -209,10 +264,14 @@ def namespace(proc: Path, name: str) -> None:
 
 
 def test_devices_are_watched_for_the_processes_that_were_ended(tmp_path: Path, killed: list[int]) -> None:
-    namespace(tmp_path, HOST_PIDS)
+    namespace(tmp_path, devices.HOST_PIDS)
     pid = int(leftover_facts()["processes"][0]["pid"])
     host = Remains(tmp_path, leftover_facts)
-    assert host.on_devices() == {"held": [], "why": None}  # nothing was ended: others' processes are not waited for
+    assert host.on_devices() == {
+        "held": [],
+        "draining": [],
+        "why": None,
+    }  # nothing was ended: others' processes are not waited for
     write(tmp_path, pid, of("r", "r-a1"))
     host.end("r", 2)
     write(tmp_path, pid, {}, state="Z")
@@ -220,7 +279,27 @@ def test_devices_are_watched_for_the_processes_that_were_ended(tmp_path: Path, k
     assert held
     assert all(f"pid {pid} " in line and "holds NPU" in line for line in held)
     (tmp_path / str(pid) / "stat").write_text(f"{pid} (other) S " + "1 " * 30)
-    assert host.on_devices() == {"held": [], "why": None}
+    assert host.on_devices() == {"held": [], "draining": [], "why": None}
+
+
+DRAINING = "40960 MB of NPU 3.0 are in use, and no process holds them"
+
+
+def draining_facts() -> Facts:
+    chip = {"card": 3, "chip": 0, "name": "Ascend910", "health": "OK"}
+    return {"devices": [{**chip, "hbm_used_mb": 40960}, {**chip, "chip": 1, "hbm_used_mb": 3000}], "processes": []}
+
+
+@pytest.mark.parametrize("pids", [devices.HOST_PIDS, "pid:[4026532000]"])
+def test_memory_without_a_process_is_told_where_something_was_ended(
+    tmp_path: Path, killed: list[int], pids: str
+) -> None:
+    namespace(tmp_path, pids)
+    host = Remains(tmp_path, draining_facts)
+    assert host.on_devices()["draining"] == []
+    write(tmp_path, 10, of("r", "r-a1"))
+    host.end("r", 2)
+    assert host.on_devices()["draining"] == [DRAINING]
 
 
 def test_devices_that_cannot_be_told_say_why(tmp_path: Path, killed: list[int]) -> None:
@@ -277,13 +356,15 @@ class FakeNodes:
 
 
 def clean(method: str) -> Any:
-    return CLEAN if method == "end_earlier" else {"held": [], "why": None}
+    return CLEAN if method == "end_earlier" else {"held": [], "draining": [], "why": None}
 
 
 def turns(*values: Any) -> Callable[[str], Any]:
     """One sweep after the other, the last for ever; the devices are free."""
     rest: Iterator[Any] = iter(values[:-1])
-    return lambda method: next(rest, values[-1]) if method == "end_earlier" else {"held": [], "why": None}
+    return lambda method: (
+        next(rest, values[-1]) if method == "end_earlier" else {"held": [], "draining": [], "why": None}
+    )
 
 
 QUICK = Bound(total_s=0.05, grace_s=0.01)
@@ -338,17 +419,38 @@ def test_a_process_that_stays_is_named_with_its_node_at_the_bound() -> None:
 
 
 def test_device_memory_is_waited_for_and_named_at_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    held = {"held": ["pid 7 (python3) holds NPU 3, 30000 MB"], "why": None}
+    held = {"held": ["pid 7 (python3) holds NPU 3, 30000 MB"], "draining": [], "why": None}
     first = turns({"ended": ["pid 7 (S) x"], "left": []}, CLEAN)
     nodes = FakeNodes([lambda method: first(method) if method == "end_earlier" else held])
     with pytest.raises(Ended) as ended:
         swept(hosts(nodes), Clock())
     assert ended.value.evidence == ("n0: pid 7 (python3) holds NPU 3, 30000 MB",)
-    blind = {"held": [], "why": "no npu-smi"}
+    blind = {"held": [], "draining": [], "why": "no npu-smi"}
     first = turns({"ended": ["pid 7 (S) x"], "left": []}, CLEAN)
     nodes = FakeNodes([lambda method: first(method) if method == "end_earlier" else blind])
     swept(hosts(nodes), Clock())
     assert capsys.readouterr().out.count("fence: n0: devices not measured: no npu-smi") == 1
+
+
+@pytest.mark.parametrize("why", [None, "npu-smi shows the host's pids"])
+def test_draining_memory_is_waited_for_and_never_ends_the_attempt(
+    why: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def node(looks: int) -> Callable[[str], Any]:
+        sweep = turns({"ended": ["pid 7 (S) x"], "left": []}, CLEAN)
+        memory = iter([[DRAINING]] * looks)
+        return lambda method: (
+            sweep(method) if method == "end_earlier" else {"held": [], "draining": next(memory, []), "why": why}
+        )
+
+    swept(hosts(FakeNodes([node(looks=4)])), clock := Clock())
+    assert clock.now == 4 * room.LOOK_EVERY_S
+    out = capsys.readouterr().out
+    assert out.splitlines()[-1] == "[npurun] fence: nothing of an earlier attempt is left"
+    assert out.count("devices not measured") == (1 if why else 0)
+    swept(hosts(FakeNodes([node(looks=10**6)])), clock := Clock())
+    assert FENCE_S < clock.now <= FENCE_S + 2 * room.LOOK_EVERY_S
+    assert capsys.readouterr().out.splitlines()[-1] == f"[npurun] warning: fence: on n0: {DRAINING}"
 
 
 @pytest.mark.usefixtures("quick")
@@ -377,8 +479,29 @@ def test_what_stays_on_a_node_that_is_left_out_anyway_is_told_and_does_not_hold_
     swept(hosts(nodes, spared=["n1", "n2"]), clock, spared=["n1", "n2"])
     assert clock.now == 0
     out = capsys.readouterr().out
-    assert "fence: n1 does not answer, and is left out anyway" in out
+    assert "warning: fence: n1 does not answer, and is left out anyway" in out
     assert "warning: fence: on n2, which is left out: pid 7 (D) x" in out
+
+
+def test_nodes_that_could_never_take_the_job() -> None:
+    """Being in use or drained is not for ever; the dead are no matter."""
+    need = Need(2, 16, 48, labels={"pool": "a3"}, quarantine=frozenset({"n5"}))
+    fit = NodeFacts("id", "n0", labels={"pool": "a3"}, npus=16, cpus=64)
+    others = {"n1": {"npus": 0}, "n2": {"labels": {}}, "n3": {"cpus": 4}, "n4": {"draining": True}, "n5": {}}
+    more: list[NodeFacts] = [replace(fit, ip=ip, **change) for ip, change in others.items()]  # type: ignore[arg-type]
+    assert never_fitting([fit, *more, replace(fit, ip="n6", npus=0, alive=False)], need) == {"n1", "n2", "n3", "n5"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_silent_node_that_could_never_take_the_job_is_told_and_one_that_answers_is_still_cleared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A head without NPUs may hold the trainer's own driver."""
+    left = turns({"ended": ["pid 7 (S) x"], "left": ["pid 7 (S) x"]}, CLEAN)
+    nodes = FakeNodes([clean, lambda _: None, left])
+    swept(hosts(nodes, spared=["n1", "n2"]), clock := Clock())
+    assert clock.now == room.LOOK_EVERY_S
+    assert "warning: fence: n1 does not answer, and is left out anyway" in capsys.readouterr().out
 
 
 def test_when_every_node_still_holds_something_none_is_proposed() -> None:
@@ -404,4 +527,4 @@ def test_a_stop_ends_the_fence() -> None:
 
 
 def test_the_first_attempt_has_nothing_to_fence() -> None:
-    room.fence("run-a1", Stop())  # without a cluster
+    room.fence("run-a1", Stop(), Need(1, 16, 48))  # without a cluster

@@ -42,6 +42,10 @@ class Cluster:
     living: set[str] = field(default_factory=set)
     """Node workers and groups that have not been ended."""
     at_look: Callable[[], None] = lambda: None
+    shared: set[int] = field(default_factory=set)
+    """Others hold NPUs of it beside the gang."""
+    busy_seen: list[str] = field(default_factory=list)
+    """IPs that were looked at as busy."""
 
     def nodes(self) -> list[NodeFacts]:
         return [
@@ -63,7 +67,12 @@ class Cluster:
         groups = tuple(f"group t{trial} {node.ip}" for node in chosen)
         assert not self.living & set(groups)
         self.living |= set(groups)
-        members = tuple(Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus) for node in chosen)
+        members = tuple(
+            Member(
+                node.node_id, node.ip, node.hostname, node.npus, node.cpus, shared=int(node.node_id[2:]) in self.shared
+            )
+            for node in chosen
+        )
         return Gang(attempt, members, groups, NPUS, True)
 
     def start(self, member: Member, attempt: str) -> str:
@@ -77,8 +86,12 @@ class Cluster:
         check()
         numbers = [int(one.ip.rpartition(".")[2]) for one in candidates]
         self.looked.append(numbers)
+        self.busy_seen += [one.ip for one in candidates if one.busy]
         found = {f"10.0.0.{number}": self.ids(number) for number in numbers}
         return fitness(found)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
     def release(self, gang: Gang) -> None:
         self.living -= {*gang.workers, *gang.groups}
@@ -103,6 +116,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
         "start_node_worker": made.start,
         "start_bound": lambda: START,
         "look": made.look,
+        "sleep": made.sleep,
         "_release": made.release,
         "RayNodes": lambda workers: workers,
     }
@@ -210,6 +224,61 @@ def test_what_all_nodes_have_is_no_nodes_fault(cluster: Cluster, capsys: pytest.
     assert cluster.looked == [[1, 2, 3, 4]]
     assert attempt.proposed() == [("10.0.0.3", "NR503")]
     assert "every node that was looked at has NR554: no node is to blame" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("one", ["NR503", "NR504", "NR531", "NR524", "NR571"])
+def test_what_no_job_can_cause_is_each_nodes_own_and_spares_are_tried(cluster: Cluster, one: str) -> None:
+    cluster.ids = on({1: [one], 2: [one]})
+    attempt = Attempt(plan(2))
+    assert attempt.run() == ips(3, 4)
+    assert attempt.proposed() == [("10.0.0.1", one), ("10.0.0.2", one)]
+
+
+@pytest.mark.parametrize("one", ["NR521", "NR551", "NR557"])
+def test_what_the_job_names_ends_it_when_every_node_has_it(cluster: Cluster, one: str) -> None:
+    cluster.ids = on({1: [one], 2: [one, "NR503"]})
+    attempt = Attempt(plan(2))
+    assert attempt.fails().reason == "node_unfit"
+    assert (cluster.looked, attempt.proposed()) == ([[1, 2]], [("10.0.0.2", "NR503")])
+
+
+def test_without_spares_faults_of_all_nodes_are_told_as_theirs(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.count = 2
+    cluster.ids = lambda _: ["NR503"]
+    ended = Attempt(plan(2)).fails()
+    assert (ended.reason, ended.evidence[-1]) == ("node_unfit", "without them 0 nodes could fit, 2 wanted")
+    assert "no node is to blame" not in capsys.readouterr().out
+
+
+def test_memory_that_drains_is_waited_for(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster.ids = lambda number: ["NR505"] if number == 2 and cluster.now < 5 else []
+    attempt = Attempt(plan(4), lambda: cluster.now)
+    assert attempt.run() == ips(1, 2, 3, 4)
+    assert (cluster.now, len(cluster.looked), attempt.proposed()) == (6, 4, [])
+    assert "waiting for device memory on 10.0.0.2" in capsys.readouterr().out
+
+
+def test_memory_that_stays_makes_the_node_unfit_at_the_bound(cluster: Cluster) -> None:
+    cluster.ids = on({2: ["NR505"]})
+    attempt = Attempt(plan(4), lambda: cluster.now)
+    assert attempt.run() == ips(1, 3, 4, 5)
+    assert cluster.now == room.DRAIN_S
+    assert attempt.proposed() == [("10.0.0.2", "NR505")]
+
+
+def test_memory_is_not_waited_for_beside_another_fault(cluster: Cluster) -> None:
+    cluster.ids = on({2: ["NR505"], 3: ["NR503"]})
+    attempt = Attempt(plan(3), lambda: cluster.now)
+    assert attempt.run() == ips(1, 4, 5)
+    assert cluster.now == 0
+
+
+def test_nodes_that_others_use_too_are_looked_at_as_busy(cluster: Cluster) -> None:
+    cluster.shared = {2, 3}
+    assert Attempt(plan(4)).run() == ips(1, 2, 3, 4)
+    assert cluster.busy_seen == ips(2, 3)
 
 
 def test_all_nodes_unfit_for_reasons_of_their_own_are_all_replaced(cluster: Cluster) -> None:

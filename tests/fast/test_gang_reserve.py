@@ -77,6 +77,13 @@ def test_the_gang_has_one_group_per_node_in_the_order_of_its_members(cluster: Cl
     assert (gang.bundles_per_group, gang.supports_label_selector) == (16, True)
 
 
+def test_nodes_on_which_others_hold_npus_are_known_as_shared(cluster: Cluster) -> None:
+    free = cluster.nodes[1]
+    cluster.nodes = [NodeFacts("id1", "10.0.0.1", npus=32, npus_free=16, cpus=64, cpus_free=64), free]
+    gang = room.reserve(PLAN, "run-a1", Stop(), count(1))
+    assert [member.shared for member in gang.members] == [True, False]
+
+
 def test_what_does_not_come_is_given_back_and_tried_again_under_new_names(cluster: Cluster) -> None:
     cluster.comes = lambda trial: trial == 3
     gang = room.reserve(PLAN, "run-a1", Stop(), count(1))
