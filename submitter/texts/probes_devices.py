@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, tuple[str, str]] = {
     "NR501": (
-        "node {node} has {value} NPUs that npu-smi shows, {limit} are wanted",
+        "NPUs that npu-smi shows on node {node}: {value}; wanted: {limit}",
         "节点 {node} 上 npu-smi 只显示 {value} 个 NPU，需要 {limit} 个",
     ),
     "NR501.fix": (
@@ -11,9 +11,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR501.about": (
         "Counts the devices that npu-smi shows against the NPU resource that Ray offers and the job asks for. With "
-        "fewer devices than Ray believes in, some rank opens a device that is not there.",
+        "fewer devices than Ray believes in, some rank opens a device that is not there. A hint where Ray offers fewer "
+        "than the job asks for, too: the job never runs there.",
         "将 npu-smi 显示的设备数与 Ray 的 NPU 资源及作业需求对比。设备数少于 Ray 的登记数时，"
-        "某个 rank 会打开不存在的设备。",
+        "某个 rank 会打开不存在的设备。若 Ray 的登记数本身也少于作业需求，则仅作提示：作业不会放置在该节点。",
     ),
     "NR502": (
         "node {node} offers Ray {value} NPU, while npu-smi shows {limit} devices",
@@ -25,9 +26,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR502.about": (
         "An NPU host whose Ray was started without the NPU resource, with too few, or with --num-gpus: the trainer's "
-        "placement groups can never be placed there, and wait without a word.",
+        "placement groups can never be placed there, and wait without a word. A warning where it offers as many as the "
+        "job asks for: a host may be split on purpose.",
         "NPU 主机启动 Ray 时没有登记 NPU 资源、登记过少，或使用了 --num-gpus："
-        "训练器的 placement group 永远无法放置，会一直静默等待。",
+        "训练器的 placement group 永远无法放置，会一直静默等待。"
+        "若登记数已满足作业需求（有意拆分的主机），则只给出警告。",
     ),
     "NR503": (
         "NPU {npu} ({name}) of node {node} has health {value}",
@@ -39,22 +42,31 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "NR503.about": (
         "npu-smi's health of each device. A device with an alarm fails within the run, and shows on the others as an "
-        "HCCL time-out.",
-        "npu-smi 报告的每个设备的健康状态。有告警的设备会在训练中失败，而其他节点上只表现为 HCCL 超时。",
+        "HCCL time-out. `Warning` and `Unknown` are warnings here; NA is no verdict.",
+        "npu-smi 报告的每个设备的健康状态。有告警的设备会在训练中失败，而其他节点上只表现为 HCCL 超时。"
+        "`Warning` 与 `Unknown` 只给出警告；NA 不作判断。",
     ),
     "NR504": (
         "process {value} ({command}, user {owner}) holds NPU {npu} of node {node}, {memory_mb} MB",
         "进程 {value}（{command}，用户 {owner}）占用节点 {node} 的 NPU {npu}，{memory_mb} MB",
     ),
     "NR504.fix": (
-        "Ask its owner, or end it there if it is left over: `kill {value}`, then `kill -9 {value}`",
-        "请联系其所有者；若为残留进程，在该节点执行 `kill {value}`，必要时 `kill -9 {value}`",
+        "Ask its owner, or end it if it is left over: {how}",
+        "请联系其所有者；若为残留进程，请结束它：{how}",
     ),
     "NR504.about": (
         "Processes that hold a device although this attempt has not started its trainer: they take its memory, and "
         "HCCL cannot start beside them. Those of earlier attempts of the same run are ended by the fence before.",
         "本次尝试尚未启动训练器时已占用设备的进程：它们占用显存，并使 HCCL 无法启动。"
         "同一运行更早尝试留下的进程已由隔离步骤（fence）清除。",
+    ),
+    "probe.end_here": (
+        "`kill {value}`, then `kill -9 {value}` there",
+        "在该节点执行 `kill {value}`，必要时 `kill -9 {value}`",
+    ),
+    "probe.end_on_host": (
+        "the pid is the host's, not one of Ray's container: `ps -fp {value}` on the host itself",
+        "该 pid 属于宿主机，而非 Ray 所在容器：请在宿主机上执行 `ps -fp {value}`",
     ),
     "NR505": (
         "{value} of NPU {npu} on node {node} are in use, and npu-smi shows no process; an idle one holds less than "

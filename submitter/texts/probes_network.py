@@ -56,9 +56,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "HCCL_HOST_SOCKET_PORT_RANGE=auto）",
     ),
     "NR524.about": (
-        "Listening sockets on torchrun's fixed port and on HCCL's port of each device. Those on the loopback interface "
+        "Listening sockets on torchrun's fixed port and on HCCL's port of each device; of HCCL_HOST_SOCKET_PORT_RANGE "
+        "only where fewer ports are free than there are devices. Those on the loopback interface "
         "alone do not count. HCCL reports such a port as EI0019.",
-        "检查 torchrun 固定端口以及 HCCL 每个设备端口上的监听套接字；仅监听回环地址的不计。HCCL 对此报 EI0019。",
+        "检查 torchrun 固定端口以及 HCCL 每个设备端口上的监听套接字；"
+        "对 HCCL_HOST_SOCKET_PORT_RANGE，仅当空闲端口少于设备数时计入；"
+        "仅监听回环地址的不计。HCCL 对此报 EI0019。",
     ),
     "NR525": (
         "HCCL's ports {value} on node {node} lie in the kernel's ephemeral range {limit} and are not reserved",

@@ -2,8 +2,8 @@
 
 TEXTS: dict[str, tuple[str, str]] = {
     "NR551": (
-        "the model on node {node} lacks {count} files: {value}",
-        "节点 {node} 上的模型缺少 {count} 个文件：{value}",
+        "files of the model that are missing or of no use on node {node}: {count}: {value}",
+        "节点 {node} 上缺少或不可用的模型文件（{count} 个）：{value}",
     ),
     "NR551.fix": (
         "Copy the folder again from a node that has it (`rsync -a --checksum`), or mount the file system there",
@@ -42,6 +42,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Columns are read where pyarrow is installed.",
         "verl 的驱动进程可能运行在任意节点，并在该节点打开所有数据文件和工具配置。安装了 pyarrow 时会检查列名。",
     ),
+    "probe.not_there": ("it is not there", "文件不存在"),
+    "probe.no_file": ("it is no file", "不是文件"),
+    "probe.no_parquet": ("it is no parquet file", "不是 parquet 文件"),
+    "probe.no_column": ("no column {columns}", "缺少列 {columns}"),
+    "probe.not_kept": ("what was written is not what is read", "读回的内容与写入的不一致"),
     "NR554": (
         "nothing can be written to {value} on node {node}: {why}",
         "节点 {node} 无法写入 {value}：{why}",

@@ -44,4 +44,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "在已安装的包以及 Ray worker 的 Python 路径中查找训练引擎和 rollout 所需的模块。"
         "缺少它的节点上的 rank 会以 ModuleNotFoundError 结束。",
     ),
+    "NR514": (
+        "needed by the job and installed on no node that it can use: {value} (looked for on {node} and the others)",
+        "作业需要、但其可用节点均未安装：{value}（已在 {node} 及其他节点查找）",
+    ),
+    "NR514.fix": (
+        "Start the nodes from the image of the job's stack, with CANN's set_env.sh sourced before `ray start`; for a "
+        "rehearsal on CPUs there is nothing to do",
+        "请用作业 stack 的镜像启动节点，并在 `ray start` 之前 source CANN 的 set_env.sh；若只是在 CPU 上演练，可忽略",
+    ),
+    "NR514.about": (
+        "CANN, torch_npu, and what the job's engine and rollout import, looked for on the nodes that have NPU device "
+        "files, or on all of them where none has. One warning for what is on none: a wrong image, or a rehearsal.",
+        "在有 NPU 设备文件的节点上（若都没有，则在所有节点上）查找 CANN、torch_npu 以及训练引擎和 rollout 所需的模块。"
+        "全部节点都没有时给出一条警告：镜像不对，或只是演练。",
+    ),
 }

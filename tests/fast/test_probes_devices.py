@@ -132,9 +132,38 @@ def _values(verdict: Verdict) -> dict[str, object]:
     return {"node": verdict.node, "value": verdict.value, "limit": verdict.limit, **verdict.values}
 
 
+def host_pids(proc: Path, name: str = devices.HOST_PIDS) -> None:
+    (proc / "self/ns").mkdir(parents=True)
+    (proc / "self/ns/pid").symlink_to(name)
+
+
+def test_in_a_container_a_pid_of_the_host_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "632268").mkdir()
+    (tmp_path / "632268" / "cmdline").write_bytes(b"another process")
+    host_pids(tmp_path, "pid:[4026532000]")
+    verdict, *_ = devices.in_use([node(measured={"npus": facts("a3_leftover_processes.txt", tmp_path)})], Wish())
+    assert (verdict.values["command"], verdict.values["owner"]) == ("python3.11", "?")
+    assert verdict.values["how"] == "probe.end_on_host"
+
+
+def test_a_split_host_and_one_of_another_kind() -> None:
+    split = node(npus=8, measured={"npus": facts("a3_idle.txt")})
+    assert [one.severity for one in devices.not_registered([split], Wish(npus_per_node=8))] == ["warning"]
+    smaller = node(npus=8, measured={"npus": facts("a2_idle.txt")})
+    assert [one.severity for one in devices.too_few([smaller], Wish(npus_per_node=16))] == ["hint"]
+
+
+@pytest.mark.parametrize(("health", "wanted"), [("Warning", ["warning"]), ("NA", []), ("-", []), ("Alarm", ["error"])])
+def test_health_that_is_not_ok(health: str, wanted: list[str]) -> None:
+    one = {"card": 0, "chip": 0, "name": "x", "health": health}
+    found = devices.not_well([node(measured={"npus": {"devices": [one]}})], Wish())
+    assert [verdict.severity for verdict in found] == wanted
+
+
 def test_what_does_not_belong_is_named_with_its_owner(tmp_path: Path) -> None:
     folder = tmp_path / "632268"
     folder.mkdir()
+    host_pids(tmp_path)
     (folder / "cmdline").write_bytes(b"python3\0train.py\0")
     (folder / "environ").write_bytes(b"A=b\0")
     measured = facts("a3_leftover_processes.txt", tmp_path)
@@ -147,6 +176,7 @@ def test_the_attempts_own_processes_are_no_leftovers(tmp_path: Path, monkeypatch
     monkeypatch.setenv("NPURUN_ATTEMPT", "run-a1")
     folder = tmp_path / "632268"
     folder.mkdir()
+    host_pids(tmp_path)
     (folder / "cmdline").write_bytes(b"x")
     (folder / "environ").write_bytes(b"NPURUN_ATTEMPT=run-a1\0")
     assert [one["own"] for one in facts("a3_leftover_processes.txt", tmp_path)["processes"]] == [True, False, False]

@@ -354,7 +354,7 @@ def test_what_else_runs_is_judged(facts: dict[str, Any], wanted: list[tuple[str,
 def test_many_pids_are_shortened() -> None:
     facts = {"clusters": [], "zombies": 0, "attempts": {"x-a1": list(range(100, 120))}}
     (verdict,) = judged(host.JUDGES, [one("10.0.0.1", others=facts)])
-    assert verdict.values["pids"] == "100, 101, 102, 103, 104 and 15 more"
+    assert verdict.values["pids"] == "100, 101, 102, 103, 104, +15"
 
 
 def test_what_was_not_measured_is_no_verdict() -> None:

@@ -329,7 +329,7 @@ def test_slow_everywhere_is_no_pairs_fault() -> None:
 def test_names_that_lead_astray_and_another_way_out() -> None:
     lost = {f"h{n}": "Name or service not known" for n in range(5)}
     verdicts = found([meeting(1, {}, names=lost), meeting(2, {}, **{"from": ["10.0.0.2"]}, names={})])
-    assert [(verdict.id, verdict.value) for verdict in verdicts] == [("NR529", "h0, h1, h2 and 2 more")]
+    assert [(verdict.id, verdict.value) for verdict in verdicts] == [("NR529", "h0, h1, h2, +2")]
     (verdict,) = found([meeting(1, {}, **{"from": ["127.0.0.1", "192.168.1.5"]})])
     assert (verdict.id, verdict.value, verdict.limit) == ("NR530", "192.168.1.5", "10.0.0.1")
 

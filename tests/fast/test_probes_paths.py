@@ -73,15 +73,15 @@ FIRST, SECOND = "model-00001-of-00002.safetensors", "model-00002-of-00002.safete
     ("name", "contents", "wanted"),
     [
         (SECOND, None, [SECOND]),
-        (SECOND, b"", [f"{SECOND} (empty)"]),
-        (SECOND, POINTER.encode(), [f"{SECOND} (a Git LFS pointer: git lfs pull)"]),
-        (SECOND, shard()[:-1], [f"{SECOND} (cut off: {len(shard()) - 1} of {len(shard())} bytes)"]),
-        (SECOND, b"\xff" * 100, [f"{SECOND} (no safetensors file)"]),
+        (SECOND, b"", [f"{SECOND} (0 B)"]),
+        (SECOND, POINTER.encode(), [f"{SECOND} (`git lfs pull`)"]),
+        (SECOND, shard()[:-1], [f"{SECOND} ({len(shard()) - 1}/{len(shard())} B)"]),
+        (SECOND, b"\xff" * 100, [f"{SECOND} (≠ safetensors)"]),
         ("config.json", None, ["config.json"]),
         ("config.json", b"", ["config.json"]),
-        ("model.safetensors.index.json", b"{", ["model.safetensors.index.json (not readable)"]),
-        ("model.safetensors.index.json", b"[]", ["model.safetensors.index.json (not readable)"]),
-        ("model.safetensors.index.json", b'{"weight_map": {}}', ["weights (*.safetensors)"]),
+        ("model.safetensors.index.json", b"{", ["model.safetensors.index.json (≠ JSON)"]),
+        ("model.safetensors.index.json", b"[]", ["model.safetensors.index.json (≠ JSON)"]),
+        ("model.safetensors.index.json", b'{"weight_map": {}}', ["*.safetensors"]),
     ],
 )
 def test_what_is_missing(tmp_path: Path, name: str, contents: bytes | None, wanted: list[str]) -> None:
@@ -103,7 +103,7 @@ def test_no_folder_at_all(tmp_path: Path) -> None:
 def test_weights_from_elsewhere_are_not_looked_for(tmp_path: Path) -> None:
     folder = model(tmp_path / "m", {})
     (folder / "model.safetensors.index.json").unlink()
-    assert measured(folder)["missing"] == ["weights (*.safetensors)"]
+    assert measured(folder)["missing"] == ["*.safetensors"]
     assert measured(folder, weights=False)["missing"] == []
 
 
@@ -116,7 +116,7 @@ def test_weights_from_elsewhere_are_not_looked_for(tmp_path: Path) -> None:
         ({"pytorch_model.bin.index.json": index("a.bin").encode()}, ["a.bin"]),
         ({"one.safetensors": shard(), "two.safetensors": shard()}, []),
         ({"consolidated.safetensors": shard()}, []),
-        ({"weights.pt": b"x"}, ["weights (*.safetensors)"]),
+        ({"weights.pt": b"x"}, ["*.safetensors"]),
     ],
 )
 def test_other_forms_of_weights(tmp_path: Path, files: Mapping[str, bytes], wanted: list[str]) -> None:
@@ -241,14 +241,14 @@ def test_data_files(tmp_path: Path) -> None:
     assert by_name["good.parquet"]["columns"] == ["prompt", "data_source"]
     assert by_name["rows.jsonl"]["why"] is None
     assert (by_name["pointer.parquet"]["why"], by_name["folder.parquet"]["why"], by_name["none.parquet"]["why"]) == (
-        "it is no parquet file",
-        "it is no file",
-        "it is not there",
+        "probe.no_parquet",
+        "probe.no_file",
+        "probe.not_there",
     )
     assert by_name["cut.parquet"]["why"]
     assert len(found([one(1, data=facts)], wish)) == 4
     lacking = {verdict.values["why"] for verdict in found([one(1, data=facts)], Wish(columns=("images",)))}
-    assert "no column images" in lacking
+    assert "probe.no_column" in lacking
 
 
 # Folders

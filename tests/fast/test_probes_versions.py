@@ -224,7 +224,14 @@ def test_versions_that_are_the_same(seen: str, wanted: str, same: bool) -> None:
 def test_what_the_job_imports_and_only_some_nodes_have() -> None:
     found = judged(versions.JUDGES, nodes({}, {"vllm": None}), Wish(needs=("vllm", "mindspeed")))
     assert ("NR513", "1", "error") in brief(found)
-    assert not [verdict for verdict in found if verdict.value == "mindspeed"]  # nobody has it: no node's fault
+    assert ("NR514", "0", "warning") in brief(found)
+    assert [verdict.id for verdict in found if verdict.value == "mindspeed"] == ["NR514"]  # on no node
+
+
+def test_a_node_that_the_job_cannot_use_is_not_judged_against_it() -> None:
+    head = node("10.0.0.9", npus=0, measured={"versions": {**SAME, "vllm": None}})
+    found = judged(versions.JUDGES, [*nodes({}, {}), head], Wish(npus_per_node=16, needs=("vllm",)))
+    assert not [one for one in found if one.id in ("NR513", "NR514")]
 
 
 def test_what_was_not_measured_is_no_verdict() -> None:

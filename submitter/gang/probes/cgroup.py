@@ -80,7 +80,7 @@ def _quota(group: Path) -> float | None:
     """v2: `max 100000` or `400000 100000`; v1: two files, -1 for none."""
     try:
         quota, period = (group / "cpu.max").read_text().split()
-        return int(quota) / int(period) if quota.isdigit() else None
+        return int(quota) / int(period) if quota.isdigit() and int(period) else None
     except (OSError, ValueError):
         old, every = _number(group / "cpu.cfs_quota_us"), _number(group / "cpu.cfs_period_us")
         return old / every if old and every else None

@@ -19,7 +19,13 @@ HBM_FREE_MB = 6144
 """An idle device holds 2.9 to 3.4 GB for its firmware; more is somebody's."""
 COMMAND_SHOWN = 120
 
-_WELL = frozenset({"ok"})
+HOST_PIDS = "pid:[4026531836]"
+"""The first pid namespace has this number on every Linux: npu-smi shows its pids, whatever container asks."""
+
+_WELL = frozenset({"ok", "na", "n/a", "-", ""})
+"""What is not measured is no verdict."""
+_ODD = frozenset({"warning", "unknown"})
+"""The device works, or nobody can tell."""
 
 
 def npus(_wish: Wish, run: Callable[[], str] | None = None, proc: Path = Path("/proc")) -> Facts:
@@ -28,8 +34,17 @@ def npus(_wish: Wish, run: Callable[[], str] | None = None, proc: Path = Path("/
         table = parse((run or _npu_smi)())
     except UnreadableError as error:
         raise NotMeasuredError(str(error)) from error
-    holders = [{**process, **_process(int(process["pid"]), proc)} for process in table.as_json()["processes"]]
+    here = in_host_pids(proc)
+    holders = [{**process, **_process(int(process["pid"]), proc, here)} for process in table.as_json()["processes"]]
     return {"npu_smi": table.version, "devices": table.as_json()["devices"], "processes": holders}
+
+
+def in_host_pids(proc: Path = Path("/proc")) -> bool:
+    """False in a container with pids of its own: there one that npu-smi shows is nobody's, or another process."""
+    try:
+        return str((proc / "self/ns/pid").readlink()) == HOST_PIDS
+    except OSError:
+        return False
 
 
 def device_files(_wish: Wish, dev: Path = Path("/dev")) -> Facts:
@@ -47,20 +62,24 @@ def device_files(_wish: Wish, dev: Path = Path("/dev")) -> Facts:
 
 
 def too_few(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
-    """Source: Ray's NPU resource is what verl counts; fewer devices than that, and a rank finds none."""
+    """Source: Ray's NPU resource is what verl counts; fewer devices than that, and a rank finds none. A node that
+    has fewer of both than the job asks for is never used, and that is all there is to say."""
     found = []
     for node in nodes:
         devices = node.facts("npus").get("devices")
         wanted = max(int(node.npus), wish.npus_per_node or 0)
         if devices is not None and len(devices) < wanted:
-            found.append(Verdict("NR501", node.ip, "error", str(len(devices)), str(wanted)))
+            severity: Severity = "error" if len(devices) < int(node.npus) else "hint"
+            found.append(Verdict("NR501", node.ip, severity, str(len(devices)), str(wanted)))
     return found
 
 
-def not_registered(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
-    """Source: verl-project/verl reports: `ray start` on an NPU host with --num-gpus, or without an NPU resource."""
+def not_registered(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
+    """Source: verl-project/verl reports: `ray start` on an NPU host with --num-gpus, or without an NPU resource. A
+    host that is split on purpose offers enough for the job."""
+    least = wish.npus_per_node or 1
     return [
-        Verdict("NR502", node.ip, "error", str(int(node.npus)), str(len(devices)))
+        Verdict("NR502", node.ip, "error" if node.npus < least else "warning", str(int(node.npus)), str(len(devices)))
         for node in nodes
         if (devices := node.facts("npus").get("devices")) and node.npus < len(devices)
     ]
@@ -69,7 +88,14 @@ def not_registered(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
 def not_well(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     """Source: npu-smi's Health: an alarmed or critical device fails within the run, often as an HCCL time-out."""
     return [
-        Verdict("NR503", node.ip, "error", device["health"], "OK", _names(device))
+        Verdict(
+            "NR503",
+            node.ip,
+            "warning" if device["health"].lower() in _ODD else "error",
+            device["health"],
+            "OK",
+            _names(device),
+        )
         for node in nodes
         for device in node.facts("npus").get("devices", ())
         if device["health"].lower() not in _WELL
@@ -88,6 +114,7 @@ def in_use(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
             {
                 "command": process["command"] or process["name"],
                 "owner": process["owner"] or "?",
+                "how": "probe.end_here" if process["owner"] else "probe.end_on_host",
                 "npu": _label(process),
                 "memory_mb": process["memory_mb"] if process["memory_mb"] is not None else "?",
             },
@@ -151,14 +178,17 @@ def _npu_smi() -> str:
     return done.stdout.decode(errors="replace")
 
 
-def _process(pid: int, proc: Path) -> dict[str, object]:
-    """Command, owner, and whether it is of this container: npu-smi in a container shows the host's pids."""
+def _process(pid: int, proc: Path, here: bool) -> dict[str, object]:
+    """Command, owner, and whether it is of the attempt that looks; not known where the pid is not one of `proc`'s."""
     folder = proc / str(pid)
+    unknown: dict[str, object] = {"command": None, "owner": None, "own": False}
+    if not here:
+        return unknown
     try:
         words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         owner = _user(folder.stat().st_uid)
     except OSError:
-        return {"command": None, "owner": None, "own": False}
+        return unknown
     return {"command": words[:COMMAND_SHOWN], "owner": owner, "own": _is_ours(folder)}
 
 

@@ -15,7 +15,7 @@ from ..members import ATTEMPT_VARIABLE
 from . import cgroup
 from .measure import Facts, NotMeasuredError, Probe
 from .odd import odd_ones
-from .verdict import Judge, Node, Severity, Verdict
+from .verdict import Judge, Node, Severity, Verdict, of_job
 from .wish import Wish
 
 GIB = 1024**3
@@ -237,7 +237,7 @@ JUDGES = (
     Judge("NR535", "limits", few_processes),
     Judge("NR536", "clock", clock_off),
     Judge("NR537", "memory", other_hugepages),
-    Judge("NR538", "cpus", few_cpus),
+    Judge("NR538", "cpus", of_job(few_cpus)),
     Judge("NR539", "memory", less_memory),
     Judge("NR540", "others", ray_leftovers),
     Judge("NR541", "others", other_attempts),
@@ -372,5 +372,5 @@ def _size(size: float) -> str:
 
 
 def _some(pids: Sequence[int], shown: int = 5) -> str:
-    more = f" and {len(pids) - shown} more" if len(pids) > shown else ""
+    more = f", +{len(pids) - shown}" if len(pids) > shown else ""
     return ", ".join(map(str, sorted(pids)[:shown])) + more

@@ -38,7 +38,7 @@ def missing(folder: Path, weights: bool) -> list[str]:
         return found
     shards = weight_files(folder)
     if not shards:
-        return [*found, "weights (*.safetensors)"]
+        return [*found, "*.safetensors"]
     deadline = time.monotonic() + HEADERS_S
     return [*found, *(f"{name}{why}" for name in shards if (why := _lacking(folder / name, deadline)) is not None)]
 
@@ -111,12 +111,12 @@ def _lacking(file: Path, deadline: float) -> str | None:
     """None: in order; else what follows the name."""
     size = _size(file)
     if not size:
-        return "" if size is None else " (empty)"
+        return "" if size is None else " (0 B)"
     if file.name.endswith(".index.json"):
-        return " (not readable)"
+        return " (≠ JSON)"
     try:
         if size < POINTER_LIMIT_BYTES and file.read_bytes().startswith(POINTER):
-            return " (a Git LFS pointer: git lfs pull)"
+            return " (`git lfs pull`)"
         if file.suffix == ".safetensors" and time.monotonic() < deadline:
             return _cut_off(file, size)
     except OSError as error:
@@ -129,10 +129,10 @@ def _cut_off(file: Path, size: int) -> str | None:
     with file.open("rb") as opened:
         length = int.from_bytes(opened.read(8), "little")
         if length > HEADER_LIMIT_BYTES:
-            return " (no safetensors file)"
+            return " (≠ safetensors)"
         ends = [int(end) for end in _ENDS.findall(opened.read(length))]
     wanted = 8 + length + max(ends, default=0)
-    return f" (cut off: {size} of {wanted} bytes)" if size < wanted else None
+    return f" ({size}/{wanted} B)" if size < wanted else None
 
 
 def _sample(file: Path, size: int) -> bytes:

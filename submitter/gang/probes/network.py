@@ -13,7 +13,7 @@ from typing import Any
 
 from .measure import Facts, NotMeasuredError, Probe
 from .odd import odd_ones
-from .verdict import Judge, Node, Verdict
+from .verdict import Judge, Node, Verdict, of_job
 from .wish import Wish
 
 RTT_WARN_MS = 5.0
@@ -23,6 +23,8 @@ HCCL_IFNAME, GLOO_IFNAME = "HCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
 IFNAMES = (HCCL_IFNAME, GLOO_IFNAME, "TP_SOCKET_IFNAME")
 HCCL_PORTS = 16
 """HCCL reserves so many from its base port on, whatever the number of devices (CANN: HCCL_IF_BASE_PORT)."""
+HCCL_BASE, HCCL_RANGE = "HCCL_IF_BASE_PORT", "HCCL_HOST_SOCKET_PORT_RANGE"
+"""HCCL_NPU_SOCKET_PORT_RANGE is about the devices' own network interfaces: no socket of the host."""
 PEERS_SHOWN = 3
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _LOCAL = re.compile(r"127\.|::1$|::ffff:127\.", re.IGNORECASE)
@@ -64,14 +66,18 @@ def names(_wish: Wish, hostname: str | None = None) -> Facts:
     return {"hostname": name, "addresses": found, "why": None}
 
 
-def ports(wish: Wish, proc: Path = Path("/proc"), own: str | None = None) -> Facts:
+def ports(
+    wish: Wish, proc: Path = Path("/proc"), own: str | None = None, environ: Mapping[str, str] | None = None
+) -> Facts:
     """Wanted ports that something listens on, HCCL's own, and the kernel's ephemeral and reserved ranges."""
     listening = set(_listening(proc, with_loopback=is_local(own or _own_ip())))
     net = proc / "sys/net/ipv4"
     low, high = map(int, (net / "ip_local_port_range").read_text().split())
-    base = wish.hccl_base_port
-    hccl = range(base, base + HCCL_PORTS) if base else range(0)
-    wanted = sorted({*wish.ports, *hccl[: wish.npus_per_node]})
+    hccl, some_will_do = _hccl_ports(wish, os.environ if environ is None else environ)
+    needed = list(hccl[: wish.npus_per_node])
+    if some_will_do and len(free := [port for port in hccl if port not in listening]) >= len(needed):
+        needed = free[: len(needed)]
+    wanted = sorted({*wish.ports, *needed})
     return {
         "taken": [port for port in wanted if port in listening],
         "wanted": wanted,
@@ -243,8 +249,8 @@ JUDGES = (
     Judge("NR521", "interfaces", no_interface),
     Judge("NR522", "names", loopback_name),
     Judge("NR523", "peers", unreachable),
-    Judge("NR524", "ports", ports_taken),
-    Judge("NR525", "ports", in_ephemeral),
+    Judge("NR524", "ports", of_job(ports_taken)),
+    Judge("NR525", "ports", of_job(in_ephemeral)),
     Judge("NR526", "interfaces", other_mtu),
     Judge("NR527", "hccn", same_device_ip),
     Judge("NR528", "peers", slow_pair),
@@ -284,6 +290,19 @@ def _number(file: Path) -> int | None:
         return int(file.read_text())
     except (OSError, ValueError):
         return None
+
+
+def _hccl_ports(wish: Wish, environ: Mapping[str, str]) -> tuple[range, bool]:
+    """Where HCCL opens its sockets on this host, and whether it takes any that is free there (a range). The job's flags
+    come before what the worker has inherited; that counts only where nobody has HCCL find ports itself."""
+    inherited = {} if wish.hccl_base_port is None else environ
+    if span := re.match(r"\s*(\d+)-(\d+)", wish.flags.get(HCCL_RANGE, inherited.get(HCCL_RANGE, ""))):
+        return range(int(span[1]), int(span[2]) + 1), True
+    if wish.hccl_base_port is None or inherited.get(HCCL_RANGE) == "auto":
+        return range(0), False
+    own = environ.get(HCCL_BASE, "")
+    base = int(own) if HCCL_BASE not in wish.flags and own.isdecimal() else wish.hccl_base_port
+    return range(base, base + HCCL_PORTS), False
 
 
 def _listening(proc: Path, with_loopback: bool) -> Iterable[int]:
@@ -352,7 +371,7 @@ def _own(facts: Mapping[str, Any]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - PEERS_SHOWN} more" if len(names) > PEERS_SHOWN else ""
+    more = f", +{len(names) - PEERS_SHOWN}" if len(names) > PEERS_SHOWN else ""
     return ", ".join(names[:PEERS_SHOWN]) + more
 
 

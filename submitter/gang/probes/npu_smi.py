@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_USAGE = re.compile(r"(\d+)\s*/\s*(\d+)")
+_USAGE = re.compile(r"(-?\d+)\s*/\s*(\d+)")
 _NO_PROCESS = re.compile(r"No running processes", re.IGNORECASE)
 
 
@@ -109,7 +109,7 @@ def _hbm(row: Sequence[str], names: Sequence[str]) -> tuple[int | None, int | No
         usages = _USAGE.findall(cell)
         if "HBM-Usage(MB)" in kinds and len(usages) == len(kinds):
             used, total = usages[kinds.index("HBM-Usage(MB)")]
-            return int(used), int(total)
+            return None if used.startswith("-") else int(used), int(total)  # -1: the driver does not tell
     return None, None
 
 

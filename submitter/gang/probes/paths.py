@@ -16,13 +16,13 @@ from . import model_folder
 from .child import python_child
 from .measure import Facts, Probe
 from .odd import has_majority, odd_ones
-from .verdict import Judge, Node, Severity, Verdict
+from .verdict import Judge, Node, Severity, Verdict, of_job
 from .wish import Wish
 
 IMPORT_S = 60.0
 """A module that imports torch takes 10 s on a cold file system."""
 IMPORTS_AT_ONCE = 4
-LATE = f"the import took longer than {IMPORT_S:.0f} s"
+LATE = f"> {IMPORT_S:.0f} s"
 CHECKPOINTS_KEPT = 2
 """The new one is written before an old one is removed."""
 PARQUET_MAGIC = b"PAR1"
@@ -117,9 +117,10 @@ def bad_data(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
     for node in nodes:
         for name, one in node.facts("data").get("files", {}).items():
             absent = [column for column in wish.columns if one["columns"] and column not in one["columns"]]
-            why = one["why"] or (f"no column {', '.join(absent)}" if absent else None)
+            why = one["why"] or ("probe.no_column" if absent else None)
             if why:
-                found.append(Verdict("NR553", node.ip, "error", name, None, {"why": why}))
+                columns = {"columns": ", ".join(absent)} if absent else {}
+                found.append(Verdict("NR553", node.ip, "error", name, None, {"why": why, **columns}))
     return found
 
 
@@ -186,15 +187,15 @@ PROBES = (
     Probe("modules", modules, IMPORT_S + 2, lambda wish: wish.modules),
 )
 JUDGES = (
-    Judge("NR551", "model", incomplete),
-    Judge("NR552", "model", other_model),
-    Judge("NR553", "data", bad_data),
-    Judge("NR554", "writable", not_writable),
-    Judge("NR555", "peers", not_shared),
-    Judge("NR556", "writable", little_space),
-    Judge("NR557", "modules", not_importable),
-    Judge("NR558", "model", no_tokenizer),
-    Judge("NR559", "model", other_small_files),
+    Judge("NR551", "model", of_job(incomplete)),
+    Judge("NR552", "model", of_job(other_model)),
+    Judge("NR553", "data", of_job(bad_data)),
+    Judge("NR554", "writable", of_job(not_writable)),
+    Judge("NR555", "peers", of_job(not_shared)),
+    Judge("NR556", "writable", of_job(little_space)),
+    Judge("NR557", "modules", of_job(not_importable)),
+    Judge("NR558", "model", of_job(no_tokenizer)),
+    Judge("NR559", "model", of_job(other_small_files)),
 )
 
 
@@ -212,11 +213,11 @@ def _data_file(path: Path) -> dict[str, Any]:
     fact: dict[str, Any] = {"bytes": None, "columns": None, "why": None}
     try:
         if not path.is_file():
-            return {**fact, "why": "it is not there" if not path.exists() else "it is no file"}
+            return {**fact, "why": "probe.not_there" if not path.exists() else "probe.no_file"}
         fact["bytes"] = path.stat().st_size
         with path.open("rb") as file:
             if path.suffix == ".parquet" and file.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
-                return {**fact, "why": "it is no parquet file"}
+                return {**fact, "why": "probe.no_parquet"}
     except OSError as error:
         return {**fact, "why": error.strerror}
     return {**fact, **_columns(path)}
@@ -243,7 +244,7 @@ def _write(folder: Path) -> dict[str, Any]:
     try:
         token.write_text(token.name)
         if token.read_text() != token.name:
-            why = "what was written is not what is read"
+            why = "probe.not_kept"
         free = shutil.disk_usage(place).free
     except OSError as error:
         why = f"{error.strerror} ({place})"
@@ -265,7 +266,7 @@ def _import_error(name: str, timeout_s: float = IMPORT_S) -> str | None:
 
 
 def _some(names: Sequence[str], shown: int = 3) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    more = f", +{len(names) - shown}" if len(names) > shown else ""
     return ", ".join(names[:shown]) + more
 
 

@@ -27,7 +27,12 @@ class Node:
     silent: str | None = None
     """Why there is no answer at all."""
     busy: bool = False
-    """Another job holds NPUs of it through Ray; never of a node that the gang holds."""
+    """Another job holds NPUs of it through Ray, all or some."""
+
+    def most_npus(self) -> float:
+        """As Ray counts them, or as the host shows them where Ray was told of fewer."""
+        devices, files = self.facts("npus").get("devices", ()), self.facts("device_files").get("numbers", ())
+        return max(self.npus, len(devices), len(files))
 
     def facts(self, probe: str) -> Mapping[str, Any]:
         """Empty when it was not measured."""
@@ -69,3 +74,10 @@ class Judge:
     id: str
     probe: str
     judge: Callable[[Sequence[Node], Wish], Sequence[Verdict]]
+
+
+def of_job(
+    judge: Callable[[Sequence[Node], Wish], Sequence[Verdict]],
+) -> Callable[[Sequence[Node], Wish], Sequence[Verdict]]:
+    """`judge` without the nodes that the job can never be placed on (a head without NPUs, another kind of host)."""
+    return lambda nodes, wish: judge([node for node in nodes if node.most_npus() >= (wish.npus_per_node or 0)], wish)

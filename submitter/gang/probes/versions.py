@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .measure import Facts, Probe
 from .odd import has_majority, odd_ones
-from .verdict import Judge, Node, Severity, Verdict
+from .verdict import Judge, Node, Severity, Verdict, of_job
 from .wish import Wish
 
 PACKAGES: Mapping[str, tuple[str, ...]] = {
@@ -57,6 +57,8 @@ FATAL = frozenset({"python", "torch", "torch_npu", "vllm", "vllm_ascend", "verl"
 """Ranks that differ in these exchange tensors, pickles or collectives that the other side does not understand."""
 MINOR_ONLY = frozenset({"python", "megatron_core", "mindspeed"})
 """Pickles of one Python minor are alike; a release branch (core_r0.16.0) carries several patch levels."""
+NPU_BASE = ("cann", "torch_npu")
+"""What a process needs to use an NPU at all."""
 STACK_NAMES = {"hdk": "driver"}
 DRIVERS_SINCE = 20
 """Drivers are counted by year (24.1.rc3); a stack that names HDK 9.0.0 means the CANN release it came with."""
@@ -110,6 +112,20 @@ def not_installed(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
     return [Verdict("NR513", ip, "error", component, None) for component, ips in sorted(lacking.items()) for ip in ips]
 
 
+def nowhere(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
+    """Source: as NR513, over the nodes that have NPU device files, or over all where none has. A warning: a rehearsal
+    runs without most of it. Said once, at the first node."""
+    with_devices = [node for node in nodes if node.facts("device_files").get("numbers")]
+    measured = [node for node in with_devices or nodes if node.facts("versions")]
+    base = [name for name in NPU_BASE if wish.npus_per_node and (wish.needs or name in wish.stack)]
+    absent = [
+        component
+        for component in dict.fromkeys((*base, *wish.needs))
+        if all(_told(node, component) == ABSENT for node in measured)
+    ]
+    return [Verdict("NR514", measured[0].ip, "warning", ", ".join(absent), None)] if measured and absent else []
+
+
 def comparable(component: str, wanted: str) -> bool:
     """A published version: not `a pinned commit`, a branch's name, or an HDK counted like CANN."""
     numbers = _numbers(_plain(component, wanted))
@@ -127,8 +143,9 @@ def same_version(component: str, seen: str, wanted: str) -> bool:
 PROBES = (Probe("versions", versions, 4.0),)
 JUDGES = (
     Judge("NR511", "versions", differ),
-    Judge("NR512", "versions", not_the_stack),
-    Judge("NR513", "versions", not_installed),
+    Judge("NR512", "versions", of_job(not_the_stack)),
+    Judge("NR513", "versions", of_job(not_installed)),
+    Judge("NR514", "versions", of_job(nowhere)),
 )
 
 
