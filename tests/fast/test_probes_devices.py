@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,11 @@ def test_leftover_processes_of_an_a3() -> None:
 def test_an_older_layout_without_hbm() -> None:
     (device,) = parse(OLDER).devices
     assert (device.card, device.health, device.hbm_used_mb) == (8, "Warning", None)
+
+
+def test_a_usage_that_the_driver_does_not_tell() -> None:
+    table = re.sub(r"\d+ *(/ *65536)", r"-1    \1", recorded("a3_idle.txt"))
+    assert {(one.hbm_used_mb, one.hbm_total_mb) for one in parse(table).devices} == {(None, 65536)}
 
 
 @given(st.text() | st.text(alphabet="|+-= 0123456789OKNPUChip\n/"))

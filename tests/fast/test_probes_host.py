@@ -115,6 +115,7 @@ def test_a_container_whose_path_is_the_hosts_reads_its_own_mount_in_v1(tmp_path:
         {"memory/memory.limit_in_bytes": V1_NO_LIMIT, "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"},
         {"cgroup.controllers": "", "memory.max": "max", "cpu.max": "max 100000", "pids.max": "max"},
         {"cgroup.controllers": "", "memory.max": "?", "cpu.max": "", "pids.max": ""},
+        {"cgroup.controllers": "", "cpu.max": "400000 0"},
     ],
 )
 def test_no_limit(tmp_path: Path, files: Mapping[str, str]) -> None:

@@ -156,7 +156,7 @@ def test_ports_that_are_taken(tmp_path: Path) -> None:
     tcp6 = [line(EVERYWHERE_6, 60004), line(LOOPBACK_6, 60005), line(MAPPED_LOOPBACK, 60006), "short\n"]
     root = proc(tmp_path, tcp, tcp6, "60000-60001,8080\n")
     wish = Wish(npus_per_node=8, ports=(29500,), hccl_base_port=60000)
-    facts = network.ports(wish, root, "10.0.0.1")
+    facts = network.ports(wish, root, "10.0.0.1", {})
     assert facts == {
         "taken": [29500, 60002, 60004],
         "wanted": [29500, *range(60000, 60008)],
@@ -167,6 +167,27 @@ def test_ports_that_are_taken(tmp_path: Path) -> None:
     assert 60001 in network.ports(wish, root, "127.0.0.2")["taken"]  # where Ray itself lives on loopback
     (verdict,) = [one for one in found([one(1, ports=facts)]) if one.id == "NR524"]
     assert (verdict.value, verdict.severity) == ("29500, 60002, 60004", "error")
+
+
+@pytest.mark.parametrize(
+    ("flags", "base", "environ", "taken", "hccl"),
+    [
+        ({"HCCL_HOST_SOCKET_PORT_RANGE": "60000-60002"}, None, {}, [60001, 60002], [60000, 60002]),
+        ({"HCCL_HOST_SOCKET_PORT_RANGE": "60000-60009"}, None, {}, [], [60000, 60009]),  # enough others are free
+        ({"HCCL_HOST_SOCKET_PORT_RANGE": "auto"}, None, {}, [], None),
+        ({}, 60000, {"HCCL_IF_BASE_PORT": "61000"}, [], [61000, 61015]),
+        ({"HCCL_IF_BASE_PORT": "60000"}, 60000, {"HCCL_IF_BASE_PORT": "61000"}, [60001], [60000, 60015]),
+        ({}, 60000, {"HCCL_HOST_SOCKET_PORT_RANGE": "auto"}, [], None),
+        ({}, None, {"HCCL_IF_BASE_PORT": "60000"}, [], None),  # the trainer has HCCL find ports itself
+    ],
+)
+def test_hccls_ports_by_flags_and_by_the_workers_environment(
+    tmp_path: Path, flags: dict[str, str], base: int | None, environ: dict[str, str], taken: list[int], hccl: Any
+) -> None:
+    root = proc(tmp_path, [line(EVERYWHERE, 60001), line(EVERYWHERE, 60002)])
+    wish = Wish(npus_per_node=2, hccl_base_port=base, flags=flags)
+    facts = network.ports(wish, root, "10.0.0.1", environ)
+    assert (facts["taken"], facts["hccl"]) == (taken, hccl)
 
 
 def test_a_port_that_is_really_bound() -> None:

@@ -75,8 +75,9 @@ def ports(
     low, high = map(int, (net / "ip_local_port_range").read_text().split())
     hccl, some_will_do = _hccl_ports(wish, os.environ if environ is None else environ)
     needed = list(hccl[: wish.npus_per_node])
-    if some_will_do and len(free := [port for port in hccl if port not in listening]) >= len(needed):
-        needed = free[: len(needed)]
+    if some_will_do:
+        free = [port for port in hccl if port not in listening]
+        needed = free[: len(needed)] if len(free) >= len(needed) else list(hccl)
     wanted = sorted({*wish.ports, *needed})
     return {
         "taken": [port for port in wanted if port in listening],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, Literal
 
 from .measure import Measured
@@ -76,8 +77,14 @@ class Judge:
     judge: Callable[[Sequence[Node], Wish], Sequence[Verdict]]
 
 
-def of_job(
-    judge: Callable[[Sequence[Node], Wish], Sequence[Verdict]],
-) -> Callable[[Sequence[Node], Wish], Sequence[Verdict]]:
-    """`judge` without the nodes that the job can never be placed on (a head without NPUs, another kind of host)."""
-    return lambda nodes, wish: judge([node for node in nodes if node.most_npus() >= (wish.npus_per_node or 0)], wish)
+Rule = Callable[[Sequence[Node], Wish], Sequence[Verdict]]
+
+
+def of_job(rule: Rule) -> Rule:
+    """`rule` without the nodes that the job can never be placed on (a head without NPUs, another kind of host)."""
+
+    @wraps(rule)  # with its docstring: the table of checks takes the source from there
+    def judge(nodes: Sequence[Node], wish: Wish) -> Sequence[Verdict]:
+        return rule([node for node in nodes if node.most_npus() >= (wish.npus_per_node or 0)], wish)
+
+    return judge
