@@ -91,7 +91,8 @@ def _check_folder(job: Job) -> None:
 def _show(found: Examination) -> None:
     from submitter.cli.findings import print_findings, stdout
     from submitter.cli.node_columns import node_of
-    from submitter.cli.node_table import folded, print_nodes
+    from submitter.cli.node_table import print_nodes
+    from submitter.supervise.node_findings import folded
 
     nodes = [node_of(record) for record in found.nodes]
     print_nodes(nodes, found.findings, stdout())
@@ -115,7 +116,7 @@ def _few(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _not_checked(one: NotMeasured, everyone: int) -> NotChecked:
     from submitter.checks.case import NotChecked
-    from submitter.supervise.doctor import why_of
+    from submitter.supervise.node_findings import why_of
 
     return NotChecked(
         one.probe, "cli.doctor.not_measured", {"why": why_of(one.why), "count": len(one.nodes), "all": everyone}

@@ -9,6 +9,7 @@ from typing import Any
 
 from submitter.gang.probes.measure import from_json
 from submitter.gang.probes.verdict import Node
+from submitter.supervise.node_findings import NodeFinding
 from submitter.texts import Phrase
 
 GIB = 1024**3
@@ -29,11 +30,11 @@ class Fact:
     marks: tuple[str, ...] = ()
     """Ids of the findings that are about it."""
     component: str | None = None
-    """Of those findings, only the ones on this component."""
+    """Of the findings on components, only the ones on this one."""
     unit: str = ""
 
-    def is_about(self, finding_id: str, values: Mapping[str, object]) -> bool:
-        return finding_id in self.marks and self.component in (None, values.get("component"))
+    def is_about(self, finding: NodeFinding) -> bool:
+        return finding.id in self.marks and (finding.id not in _ON_COMPONENTS or finding.component == self.component)
 
 
 def node_of(record: Mapping[str, Any]) -> Node:
@@ -52,18 +53,21 @@ def facts_of(nodes: Sequence[Node]) -> tuple[Fact, ...]:
         return round(float(facts["offset_s"]) - right, 1) or 0.0 if facts else None
 
     return (
-        Fact("npus", _npus, ("NR501", "NR506")),
+        Fact("npus", _npus, ("NR501", "NR506", "NR508")),
         Fact("ray_npus", lambda node: f"{node.npus:g}", ("NR502",)),
         *([Fact("busy", _busy)] if any(node.busy for node in nodes) else []),
-        Fact("chip", _chip),
+        Fact("chip", _chip, ("NR509",)),
         Fact("health", _health, ("NR503",)),
         Fact("hbm", _hbm, ("NR504", "NR505"), unit="GB"),
-        *(Fact(name, _version(name), ("NR511", "NR512", "NR513"), component=name) for name in _COMPONENTS),
+        *(
+            Fact(name, _version(name), (*_ON_COMPONENTS, *_OF_COMPONENT.get(name, ())), component=name)
+            for name in _COMPONENTS
+        ),
         Fact("memory", _memory, ("NR531", "NR539"), unit="GiB"),
         Fact("shm", _folder("shm"), ("NR532",), unit="GiB"),
         Fact("tmp", _folder("tmp"), ("NR533",), unit="GiB"),
         Fact("clock", clock, ("NR536",), unit="s"),
-        Fact("interface", lambda node: node.facts("interfaces").get("interface"), ("NR521", "NR522", "NR530")),
+        Fact("interface", lambda node: node.facts("interfaces").get("interface"), ("NR521", "NR522", "NR529", "NR530")),
         Fact("mtu", _mtu, ("NR526",)),
         Fact("rtt", _rtt, ("NR523", "NR528"), unit="ms"),
         Fact("cpus", _cpus, ("NR538",)),
@@ -75,6 +79,8 @@ def facts_of(nodes: Sequence[Node]) -> tuple[Fact, ...]:
     )
 
 
+_ON_COMPONENTS = ("NR511", "NR512", "NR513")
+_OF_COMPONENT = {"torch_npu": ("NR507",)}
 _COMPONENTS = (
     "driver",
     "cann",
@@ -174,7 +180,8 @@ def _model(node: Node) -> Cell:
     facts = node.facts("model")
     if not facts:
         return None
-    return Phrase("cli.node.incomplete") if facts["missing"] else str(facts["fingerprint"])[:8]
+    fingerprint = facts["fingerprint"]  # empty: the time for it ran out
+    return Phrase("cli.node.incomplete") if facts["missing"] else str(fingerprint)[:8] if fingerprint else None
 
 
 def _data(node: Node) -> Cell:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from submitter.checks.finding import Finding
 from submitter.cli.findings import Paper, painted
 from submitter.cli.language import say
 from submitter.cli.node_columns import ABSENT, Cell, Fact, facts_of
 from submitter.cli.table import GAP
-from submitter.cli.wrap import columns
-from submitter.errors import Place
+from submitter.cli.wrap import columns, wrap
 from submitter.gang.probes.verdict import Node
+from submitter.supervise.node_findings import NodeFinding, node_names
 from submitter.texts import Phrase, clipped, one_line
 
 ROWS_MAX = 16
@@ -48,77 +46,57 @@ class _Row:
 class _Marks:
     """Which findings are about which cell."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self._of_node: dict[str | None, list[Finding]] = {}
+    def __init__(self, findings: Iterable[NodeFinding]) -> None:
+        self._of_node: dict[str | None, list[NodeFinding]] = {}
         for one in findings:
             self._of_node.setdefault(one.place.node, []).append(one)
 
     def of(self, fact: Fact, node: Node) -> str:
         """The severity of the worst one."""
-        return _worst(one for one in self._of_node.get(node.ip, ()) if fact.is_about(one.id, one.values))
+        return _worst(one for one in self._of_node.get(node.ip, ()) if fact.is_about(one))
 
     def beside(self, facts: Sequence[Fact], node: Node) -> str:
         """Of those about none of `facts`."""
         found = self._of_node.get(node.ip, ())
-        return _worst(one for one in found if not any(fact.is_about(one.id, one.values) for fact in facts))
+        return _worst(one for one in found if not any(fact.is_about(one) for fact in facts))
 
 
-def print_nodes(nodes: Sequence[Node], findings: Sequence[Finding], paper: Paper) -> None:
+def print_nodes(nodes: Sequence[Node], findings: Sequence[NodeFinding], paper: Paper) -> None:
     """A table per as many columns as fit, then a line on what is equal on all nodes."""
     marks = _Marks(findings)
     facts = [fact for fact in facts_of(nodes) if any(fact.cell(node) is not None for node in nodes)]
     answering = [node for node in nodes if node.silent is None]
     told = [fact for fact in facts if answering and not _is_equal(fact, answering, marks)]
     rows = _rows(nodes, told, facts, marks)
-    for first, last in _parts([_heading(fact) for fact in told], rows, paper.width):
-        part = [replace(row, cells=row.cells[first:last]) for row in rows]
-        for line in _table([_heading(fact) for fact in told[first:last]], part, paper):
-            paper.write(line)
-        paper.write("")
+    lines = _rows_told([_heading(fact) for fact in told], rows, paper)
+    for line in lines if told or not all(map(_calm, rows)) else _everyone(nodes, paper.width):
+        paper.write(line)
     for heading, items in _equal([fact for fact in facts if fact not in told], answering, marks, len(nodes)):
         for line in _packed(heading, items, paper.width):
             paper.write(line)
     paper.write("")
 
 
-def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """What is equal on several nodes is told once, of all of them."""
-    groups: dict[tuple[object, ...], list[Finding]] = {}
-    for one in findings:
-        others = tuple(sorted((name, str(value)) for name, value in one.values.items() if name != "node"))
-        groups.setdefault((one.id, one.severity, one.value, one.limit, others), []).append(one)
-    return [_together(group) for group in groups.values()]
+def _rows_told(headings: Sequence[str], rows: Sequence[_Row], paper: Paper) -> Iterator[str]:
+    for first, last in _parts(headings, rows, paper.width):
+        yield from _table(headings[first:last], [replace(row, cells=row.cells[first:last]) for row in rows], paper)
+        yield ""
 
 
-def node_names(ips: Sequence[str]) -> str:
-    """`10.0.0.1-4, 10.0.0.9`; in the order given, ranges where addresses follow each other."""
-    spans: list[tuple[str, str]] = []
-    for ip in ips:
-        if spans and _next(spans[-1][1]) == ip:
-            spans[-1] = (spans[-1][0], ip)
-        else:
-            spans.append((ip, ip))
-    return ", ".join(first if first == last else f"{first}-{last.rpartition('.')[2]}" for first, last in spans)
-
-
-def _next(ip: str) -> str | None:
-    """The address behind an IPv4 one, within its last number."""
-    try:
-        return str(ipaddress.IPv4Address(ip) + 1) if not ip.endswith(".255") else None
-    except ValueError:
-        return None
-
-
-def _together(group: Sequence[Finding]) -> Finding:
-    names = node_names(list(dict.fromkeys(one.place.node or "" for one in group)))
-    return replace(group[0], place=Place(node=names), values={**group[0].values, "node": names})
+def _everyone(nodes: Sequence[Node], width: int | None) -> list[str]:
+    """`4 nodes: 10.0.0.1-4`, where a table would have no column but their names."""
+    names = node_names([node.ip for node in nodes])
+    line = (
+        say("cli.node.everyone", count=len(nodes), nodes=names) if len(nodes) > 1 else say("cli.place.node", node=names)
+    )
+    return [*([line] if width is None else wrap(line, width)), ""]
 
 
 def _is_equal(fact: Fact, nodes: Sequence[Node], marks: _Marks) -> bool:
     return len({(_text(fact.cell(node)), marks.of(fact, node)) for node in nodes}) == 1
 
 
-def _worst(findings: Iterable[Finding]) -> str:
+def _worst(findings: Iterable[NodeFinding]) -> str:
     found = {one.severity for one in findings} - {"hint"}
     return next((severity for severity in _SEVERITIES if severity in found), "")
 

@@ -86,17 +86,19 @@ def _complete_node(_ctx: click.Context, _param: click.Parameter, incomplete: str
 @address_option
 @json_option
 def release(node: str, address: str | None, ca: str | None, as_json: bool) -> None:
+    from submitter.supervise.nodes import holding
     from submitter.supervise.nodes import release as free
 
     given = click.get_current_context().obj
     address, ca = address or given["address"], ca or given["ca"]
     book = ledger()
-    where = _read_ends(book, address, ca)
-    count = free(book, node, _now_ms(), where)
+    asked = _read_ends(book, address, ca)
+    found = holding(book, node, _now_ms(), asked, client(address, ca).address)
+    count = free(book, node, _now_ms(), found[0] if len(found) == 1 else asked)
     if as_json or given["as_json"]:
         print_json({"node": node, "released": count})
     else:
-        tell("cli.released", node=node, count=count)
+        tell("cli.released", node=node, count=count, address=", ".join(found))
 
 
 def _read_ends(book: Ledger, address: str | None, ca: str | None) -> str | None:

@@ -48,6 +48,7 @@ def _shown(row: dict[str, Any], name: str) -> object:
 @json_option
 def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.inspect import status as inspect
+    from submitter.supervise.nodes import UNFIT, tell_unfit
 
     found = inspect(run, ledger(), client(address, ca))
     if as_json:
@@ -60,6 +61,8 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
     _show_left_out(attempts)
+    if attempts and attempts[-1]["reason"] == UNFIT:
+        tell_unfit(attempts[-1]["left_out"] or (), tell)
     for what in ("follow", "stop") if found["state"] in _LIVE else ("log",):
         tell(f"cli.next.{what}", run=run)
 
@@ -104,17 +107,20 @@ def _when(seconds: float | None) -> str | None:
 @option("-f", "--follow", "keep_on", is_flag=True, help="cli.option.follow")
 @address_option
 def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
-    from submitter.cli.submit import follow_to_end
+    from submitter.cli.submit import follow_to_end, whole_line
+    from submitter.supervise.follow import Records
     from submitter.supervise.inspect import newest_attempt, whole_log
 
     book = ledger()
     connection, submission_id = newest_attempt(run, book, client(address, ca))
     if keep_on:
         return follow_to_end(connection, run, submission_id, None, keep=book)
-    empty = True
+    empty, records = True, Records(submission_id)
     for line in whole_log(connection, submission_id):
-        emit(line)
+        records.note(line)
+        whole_line(line)
         empty = False
+    records.tell_unfit(tell)
     if empty:
         tell("cli.no_log", submission=submission_id, run=run)
     return ExitCode.DONE

@@ -25,13 +25,15 @@ from submitter.cli.output import OutputLostError, emit, print_json, report_error
 from submitter.cli.prepare import checked_job
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import RECORD_PREFIXES
+from submitter.gang.record import FITNESS_PREFIX, RECORD_PREFIXES, VERDICT_PREFIX
 from submitter.texts import Tell
 
 if TYPE_CHECKING:
     from submitter.cluster.client import RayClient
     from submitter.ledger import Ledger
     from submitter.supervise.submit import Submission
+
+MEASURED_PREFIXES = (FITNESS_PREFIX, VERDICT_PREFIX)
 
 
 @click.command(cls=JobCommand, help="cli.submit.help")
@@ -98,7 +100,7 @@ def follow_to_end(
     """
     from submitter.supervise.follow import follow
 
-    out = out or (log_line if document is None else tell_line)
+    out = out or (log_line if document is None else _told_line)
     try:
         outcome = follow(connection, submission_id, out=out, tell=say, ledger=keep)
     except OutputLostError as lost:
@@ -130,4 +132,15 @@ def log_line(line: str) -> None:
     """On a terminal without the driver's JSON lines: people have read the same in words."""
     if sys.stdout.isatty() and line.startswith(RECORD_PREFIXES):
         return
-    emit(line, at_once=True)
+    whole_line(line, at_once=True)
+
+
+def whole_line(line: str, *, at_once: bool = False) -> None:
+    """Never what was measured on each node, kilobytes a line: the page of the doctor is for that, and Ray's own log."""
+    if not line.startswith(MEASURED_PREFIXES):
+        emit(line, at_once=at_once)
+
+
+def _told_line(line: str) -> None:
+    if not line.startswith(MEASURED_PREFIXES):
+        tell_line(line)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -136,9 +137,17 @@ def _parse(line: str, prefix: str, attempt: str, needed: Mapping[str, type]) -> 
     if not line.startswith(prefix):
         return None
     try:
-        value = json.loads(line[len(prefix) :])
+        value = json.loads(line[len(prefix) :], parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):  # RecursionError: nested deeper than Python follows
         return None
     if not isinstance(value, dict) or value.get("attempt") != attempt:
         return None
     return value if all(isinstance(value.get(key), kind) for key, kind in needed.items()) else None
+
+
+def _finite(text: str) -> float:
+    """JSON has no NaN and no infinity; Python reads them, and `1e999`, all the same."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value

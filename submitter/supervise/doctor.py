@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from runtime_env.stacks import Stack
-from submitter.checks.finding import Finding
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.cluster.packages import Package, gang_package, working_dir_package
@@ -28,10 +26,10 @@ from submitter.render.plan import plan
 from submitter.render.request import ATTEMPT_KEY, RUN_KEY, Facts, request, request_bytes
 from submitter.render.wish import components
 from submitter.supervise.inspect import whole_log
-from submitter.supervise.nodes import finding_of
+from submitter.supervise.node_findings import NodeFinding, finding_of
 from submitter.supervise.outcome import end_in, first_line, outcome_of
 from submitter.supervise.submit import mint_run, upload
-from submitter.texts import TABLE, Phrase, Tell
+from submitter.texts import Tell
 
 NAME = "doctor"
 POLL_S = 0.5
@@ -46,12 +44,6 @@ MARGIN_S = 40.0
 """Beside the looking itself: connecting to Ray, the records, the end of all workers."""
 STOP_BOUND_S = 15.0
 """Ray does not stop a job that is pending, although it says so: asked again until it has ended."""
-
-WHYS = (
-    *("no_npu_smi", "npu_smi_slow", "npu_smi_failed", "npu_smi_unknown", "no_device_files", "no_hccn"),
-    *("no_address", "no_raylet", "raylet_unreadable", "no_meminfo", "slow", "silent", "not_asked"),
-)
-"""What a node may say of a probe that could not look, by the text that translates it."""
 
 _SEVERITIES = ("error", "warning", "hint")
 _NO_JOB = Job(
@@ -84,7 +76,7 @@ class NotMeasured:
 class Examination:
     nodes: tuple[Mapping[str, Any], ...]
     """`gang.probes.verdict.Node` as JSON, by IP."""
-    findings: tuple[Finding, ...]
+    findings: tuple[NodeFinding, ...]
     """Errors first, else by node and id."""
     not_measured: tuple[NotMeasured, ...]
     took_s: float
@@ -172,16 +164,6 @@ def not_measured(nodes: Iterable[Mapping[str, Any]]) -> tuple[NotMeasured, ...]:
             if one["why"] is not None:
                 found.setdefault((probe, one["why"]), []).append(node["ip"])
     return tuple(NotMeasured(probe, why, tuple(ips)) for (probe, why), ips in found.items())
-
-
-def why_of(said: str) -> Phrase | str:
-    """A node's words, which are English, as a text where they are known."""
-    for name in WHYS:
-        text_id = f"doctor.why.{name}"
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(TABLE[text_id][0]))
-        if match := re.fullmatch(pattern, said):
-            return Phrase(text_id, match.groupdict())
-    return said
 
 
 def _post(client: RayClient, body: Mapping[str, Any]) -> RayError | None:
@@ -312,7 +294,7 @@ def _by_number(ip: str) -> list[tuple[int, str]]:
     return [(int(part) if part.isdigit() else -1, part) for part in ip.split(".")]
 
 
-def _rank(finding: Finding, order: Mapping[str, int]) -> tuple[int, int, str]:
+def _rank(finding: NodeFinding, order: Mapping[str, int]) -> tuple[int, int, str]:
     return _SEVERITIES.index(finding.severity), order.get(finding.place.node or "", len(order)), finding.id
 
 

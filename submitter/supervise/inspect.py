@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,7 +21,7 @@ from submitter.gang.record import FITNESS_PREFIX, parse_proof, parse_verdict
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
-from submitter.supervise.nodes import keep_proposals, proposed
+from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
 from submitter.texts import Tell
 
@@ -31,6 +32,8 @@ HEAD_BYTES = 1 << 20
 CATCH_UP_ATTEMPTS = 20
 """Of the newest ones: a cluster that was restarted knows none of the old ones, and they would be asked for again."""
 UNKNOWN = "unknown"
+VERDICTS = "verdicts"
+"""Of an end record in the ledger: why no node was fit, where it proposes none."""
 QUARANTINED = "quarantined"
 """In place of a finding: the node was in quarantine when the attempt was posted."""
 _STEP = re.compile(r"\bstep:(\d+) - ")
@@ -185,18 +188,19 @@ def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any
     outcome = outcome_of(info, end_in((tail or "").splitlines(), info.submission_id))
     # A driver that was killed left no end record; which nodes it had stands in its log all the same.
     nodes = outcome.end["nodes"] if outcome.end else _proved_nodes(_head(client, info), info)
+    end = _with_verdicts(outcome.end, client, info)
     if tail is not None or outcome.end is not None:  # else the log may be readable, and say more, another time
         ledger.record_end(
             info.submission_id,
             state=info.status,
             reason=outcome.reason,
-            end=outcome.end or ({"nodes": nodes} if nodes else None),
+            end=end or ({"nodes": nodes} if nodes else None),
             last_step=row["last_step"],
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
-        keep_proposals(ledger, client.address, info.submission_id, outcome.end, info.end_ms)
-    return {**row, "reason": outcome.reason, "nodes": nodes, "left_out": _left_out(outcome.end)}
+        keep_proposals(ledger, client.address, info.submission_id, outcome.end, int(time.time() * 1000))
+    return {**row, "reason": outcome.reason, "nodes": nodes, "left_out": _left_out(end)}
 
 
 def _recorded(attempt: Attempt) -> dict[str, Any]:
@@ -242,7 +246,21 @@ def _total_steps(found: Found) -> int | None:
 
 def _left_out(end: dict[str, Any] | None) -> list[dict[str, Any]] | None:
     """None when the attempt left no end record."""
-    return proposed(end) if end and "reason" in end else None
+    if not end or "reason" not in end:
+        return None
+    found = proposed(end)
+    return [*end.get(VERDICTS, ()), *(one for one in found if one["id"] != UNFIT)] if VERDICTS in end else found
+
+
+def _with_verdicts(end: dict[str, Any] | None, client: RayClient, info: JobInfo) -> dict[str, Any] | None:
+    """What all nodes have is proposed of none; why the attempt ended stands in the log's verdicts then."""
+    if not end or end["reason"] != UNFIT:
+        return end
+    known = {key: value for key, value in end.items() if key != VERDICTS}
+    if any(one["id"] != UNFIT for one in proposed(end)):
+        return known
+    verdicts = _unfit_nodes(_head(client, info), info)
+    return {**known, VERDICTS: verdicts} if verdicts else known
 
 
 def _with_quarantine(rows: list[dict[str, Any]], attempts: Sequence[Attempt]) -> list[dict[str, Any]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from submitter.checks.finding import Finding, Severity
-from submitter.errors import Place, UsageError
+from submitter.errors import UsageError
 from submitter.gang.record import EXIT_OF_REASON
-from submitter.job.nearest import nearest
+from submitter.job.nearest import NONE, nearest
 from submitter.ledger import Ledger, Quarantined
+from submitter.supervise.node_findings import NodeFinding, finding_of, folded
 from submitter.texts import TABLE, Phrase, Tell
 
 HOUR_MS = 3_600_000
+UNFIT = "node_unfit"
+"""Why an attempt ended."""
 
 LASTS_MS: Mapping[str, int] = {
     # What a person has to repair: a device's health, files of a container, a copied hccn.conf.
@@ -22,14 +24,21 @@ LASTS_MS: Mapping[str, int] = {
 }
 LASTS_OTHERWISE_MS = 2 * HOUR_MS
 """Also for a node that froze or was lost in training."""
+NAME_MAX = 255
+"""Characters of a host's name (RFC 1035); what is longer is no node."""
+SHOWN_UNFIT = 16
+"""Findings after a failure; the end record and the verdicts in the log have all of them."""
 
 
 def keep_proposals(
-    ledger: Ledger, address: str, submission_id: str, end: Mapping[str, Any] | None, ended_ms: int | None
+    ledger: Ledger, address: str, submission_id: str, end: Mapping[str, Any] | None, now_ms: int
 ) -> None:
-    """Writes down the nodes that an attempt's end record proposes; the same record again changes nothing."""
-    if end and ended_ms is not None:
-        ledger.quarantine(list(_entries(address, submission_id, end, ended_ms)))
+    """Writes down the nodes that an attempt's end record proposes; the same record again changes nothing.
+
+    They are left out from now on, by this machine's clock: the head's may be hours off.
+    """
+    if end:
+        ledger.quarantine(list(_entries(address, submission_id, end, now_ms)))
 
 
 def left_out(ledger: Ledger, address: str, now_ms: int, tell: Tell) -> tuple[str, ...]:
@@ -40,36 +49,29 @@ def left_out(ledger: Ledger, address: str, now_ms: int, tell: Tell) -> tuple[str
     return tuple(dict.fromkeys(one.node for one in found))
 
 
+def holding(ledger: Ledger, node: str, now_ms: int, address: str | None, usual: str) -> list[str]:
+    """Clusters that the node is left out of: `address` if given, else `usual` if it is one of them, else all."""
+    found = list(dict.fromkeys(one.address for one in ledger.quarantined(now_ms, address) if one.node == node))
+    return [usual] if usual in found else found
+
+
 def release(ledger: Ledger, node: str, now_ms: int, address: str | None) -> int:
     """How many entries of the node were ended; UsageError with the nearest node when none holds."""
     count = ledger.release(node, now_ms, address)
     if not count:
         known = sorted({one.node for one in ledger.quarantined(now_ms, address)})
-        raise UsageError("nodes.none" if known else "nodes.none_at_all", node=node, nearest=nearest(node, known))
+        near = nearest(node, known)
+        told = "nodes.none_at_all" if not known else "nodes.none_near" if near == NONE else "nodes.none"
+        raise UsageError(told, node=node, nearest=near)
     return count
-
-
-def finding_of(verdict: Mapping[str, Any]) -> Finding:
-    """A verdict or a proposal (`gang.probes.verdict.Verdict` as JSON) with its texts; a proposal is an error."""
-    node, severity = str(verdict["node"]), verdict.get("severity", "error")
-    values = verdict.get("values")
-    return Finding(
-        id=str(verdict["id"]),
-        severity=severity if severity in get_args(Severity) else "error",
-        place=Place(node=node),
-        value=_text(verdict.get("value")),
-        limit=_text(verdict.get("limit")),
-        values={**(values if isinstance(values, dict) else {}), "node": node},
-    )
 
 
 def said(finding: str, node: str, evidence: Mapping[str, Any]) -> Phrase:
     """Why a node was left out. `evidence` came through a log that the trainer writes to, perhaps of another npurun."""
     if finding in TABLE and finding.startswith("NR"):
         one = finding_of({**evidence, "id": finding, "node": node})
-        values = {"value": one.value, "limit": one.limit, "key": None, **one.values}
-        if _fits(finding, values):
-            return Phrase(finding, values)
+        if _fits(one):
+            return one.phrases()[0]
     if finding in EXIT_OF_REASON:
         return Phrase(f"gang.reason.{finding}", {"node": node, "code": "-"})
     return (
@@ -79,6 +81,22 @@ def said(finding: str, node: str, evidence: Mapping[str, Any]) -> Phrase:
     )
 
 
+def tell_unfit(verdicts: Iterable[Mapping[str, Any]], tell: Tell) -> bool:
+    """What makes nodes unfit, and what to do, told once for all nodes that have it; False if nothing is known.
+
+    `verdicts`: of a log or of an end record; those that are no errors, and those without a text here, are not told.
+    """
+    known = [one for one in verdicts if str(one["id"]) in TABLE and str(one["id"]).startswith("NR")]
+    found = [one for one in map(finding_of, known) if one.severity == "error" and _fits(one)]
+    told = folded(list({(one.id, one.place.node, one.message()): one for one in found}.values()))
+    for one in told[:SHOWN_UNFIT]:
+        why, fix = one.phrases()
+        tell("nodes.unfit", finding=one.id, why=why, fix=fix)
+    if len(told) > SHOWN_UNFIT:
+        tell("nodes.unfit_more", count=len(told) - SHOWN_UNFIT)
+    return bool(told)
+
+
 def proposed(end: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """What an attempt's end record has against nodes: proposals in their own form, else the reason of its end."""
     if not end:
@@ -86,17 +104,18 @@ def proposed(end: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     proposals = [
         {**one, "node": _plain(one["node"]), "id": _plain(one["id"])}
         for one in _list(end, "proposals")
-        if isinstance(one, dict) and one.get("node") and one.get("id")
+        if isinstance(one, dict) and _is_name(one.get("node")) and _is_name(one.get("id"))
     ]
     explained = {one["node"] for one in proposals}
-    others = [node for one in _list(end, "quarantine") if (node := _plain(one)) not in explained]
+    named = [_plain(one) for one in _list(end, "quarantine") if _is_name(one)]
+    others = [node for node in named if node not in explained]
     reason = _plain(end.get("reason"))
     return [*proposals, *({"node": node, "id": reason, "evidence": end.get("evidence")} for node in others)]
 
 
-def _entries(address: str, submission_id: str, end: Mapping[str, Any], ended_ms: int) -> Iterator[Quarantined]:
+def _entries(address: str, submission_id: str, end: Mapping[str, Any], now_ms: int) -> Iterator[Quarantined]:
     for one in proposed(end):
-        yield _entry(address, submission_id, one["node"], one["id"], one, ended_ms)
+        yield _entry(address, submission_id, one["node"], one["id"], one, now_ms)
 
 
 def _list(end: Mapping[str, Any], key: str) -> list[Any]:
@@ -109,21 +128,21 @@ def _plain(value: object) -> str:
     return str(value).encode("utf-8", "replace").decode()
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _is_name(value: object) -> bool:
+    return 0 < len(_plain(value)) <= NAME_MAX if value else False
 
 
-def _fits(text_id: str, values: Mapping[str, object]) -> bool:
-    """Whether the text finds all that it names."""
+def _fits(one: NodeFinding) -> bool:
+    """Whether its texts find all that they name."""
     try:
-        TABLE[text_id][0].format(**values)
+        one.message(), one.fix()
     except (KeyError, IndexError):
         return False
     return True
 
 
 def _entry(
-    address: str, submission_id: str, node: str, finding: str, evidence: Mapping[str, Any], ended_ms: int
+    address: str, submission_id: str, node: str, finding: str, evidence: Mapping[str, Any], now_ms: int
 ) -> Quarantined:
-    until = ended_ms + LASTS_MS.get(finding, LASTS_OTHERWISE_MS)
-    return Quarantined(address, node, submission_id, finding, dict(evidence), ended_ms, until)
+    until = now_ms + LASTS_MS.get(finding, LASTS_OTHERWISE_MS)
+    return Quarantined(address, node, submission_id, finding, dict(evidence), now_ms, until)

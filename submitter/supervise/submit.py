@@ -23,12 +23,14 @@ from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
 from submitter.supervise.nodes import left_out
 from submitter.supervise.post import check_same_spec, other_spec, post
-from submitter.texts import Tell
+from submitter.texts import Tell, clipped
 
 SUFFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 SUFFIX_CHARACTERS = 8
 """36^8 names: two runs of one job never meet."""
 FIRST_ATTEMPT = 1
+PACKAGE_SHOWN = 40
+"""Characters of a package's name, which is mostly a hash: the line fits 80 columns."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger)
 def upload(package: Package, client: RayClient, tell: Tell) -> None:
     if client.has_package(package.uri):
         return
-    tell("submit.uploading", package=package.name, size=f"{len(package.data) / 2**20:.1f} MiB")
+    tell("submit.uploading", package=clipped(package.name, PACKAGE_SHOWN), size=f"{len(package.data) / 2**20:.1f} MiB")
     client.put_package(package)
 
 

@@ -43,6 +43,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     "doctor.why.slow": ("no result within {seconds} s", "{seconds} 秒内没有结果"),
     "doctor.why.silent": ("does not answer", "没有应答"),
     "doctor.why.not_asked": ("not asked", "未询问"),
+    "doctor.hints.NR504": ("{count} NPUs held by {holders} on {node}", "{node} 上 {count} 个 NPU 被 {holders} 占用"),
+    "doctor.hints.NR505": (
+        "{count} NPUs with more than {limit} in use, and no process shown, on {node}",
+        "{node} 上 {count} 个 NPU 的显存占用超过 {limit}，且没有显示进程",
+    ),
+    "doctor.hints.held_fix": (
+        "Nothing to do: another job holds them through Ray (`ray status`)",
+        "无需处理：其他作业已通过 Ray 占用（`ray status`）",
+    ),
+    "doctor.hints.others": ("{first} (and {count} more of this kind)", "{first}（另有 {count} 条同类）"),
     "cli.doctor.more": (
         "… and {count} more of the same kind on the same node; --json has all of them",
         "…… 同一节点上另有 {count} 条同类结果；用 --json 查看全部",
@@ -140,6 +150,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.node.no": ("no", "否"),
     "cli.node.incomplete": ("incomplete", "不完整"),
     "cli.node.unlimited": ("unlimited", "不限"),
+    "cli.node.everyone": ("{count} nodes: {nodes}", "{count} 个节点：{nodes}"),
     "cli.node.equal": ("equal on all nodes", "各节点相同"),
     "cli.node.equal_answering": ("equal on all nodes that answer", "有应答的各节点相同"),
     "cli.node.colon": (": ", "："),
@@ -160,8 +171,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.no_nodes": ("no node is left out", "没有被隔离的节点"),
     "cli.next.release": ("take one back: npurun nodes release NODE", "恢复节点：npurun nodes release NODE"),
     "cli.released": (
-        "{node} is taken back ({count} entries ended): new attempts may use it",
-        "{node} 已恢复（结束 {count} 条记录）：新的尝试可以使用它",
+        "{node} of {address} is taken back ({count} entries ended): new attempts may use it",
+        "{address} 的 {node} 已恢复（结束 {count} 条记录）：新的尝试可以使用它",
     ),
     "cli.column.node": ("node", "节点"),
     "cli.column.left_out": ("left out", "已排除"),
@@ -181,6 +192,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nodes.none": (
         "{node} is not left out; the nearest node that is: {nearest}",
         "{node} 没有被隔离；最接近的被隔离节点是 {nearest}",
+    ),
+    "nodes.none_near": (
+        "{node} is not left out (`npurun nodes` lists those that are)",
+        "{node} 没有被隔离（被隔离的节点见 `npurun nodes`）",
+    ),
+    "nodes.unfit": ("{finding}: {why}. {fix}", "{finding}：{why}。{fix}"),
+    "nodes.unfit_more": (
+        "… and {count} more findings; the end record in the log has all of them",
+        "…… 另有 {count} 条；全部见日志中的结束记录",
     ),
     "nodes.none_at_all": ("{node} is not left out, and no other node is", "{node} 没有被隔离，也没有其他被隔离的节点"),
     "nodes.away": (

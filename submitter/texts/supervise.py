@@ -88,6 +88,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} failed, and its driver left no end record: {reason}: {message}",
         "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",
     ),
+    "follow.evidence": ("the driver says: {said}", "driver 的说明：{said}"),
     "list.away": (
         "the state of the runs there is not known: {error}",
         "无法得知该集群上各运行的状态：{error}",

@@ -14,13 +14,13 @@ import pytest
 
 from submitter.cli.findings import Paper
 from submitter.cli.language import choose, choose_from
-from submitter.cli.node_table import folded, node_names, print_nodes
+from submitter.cli.node_table import print_nodes
 from submitter.cli.wrap import columns
 from submitter.errors import Place
 from submitter.gang.fitness import judge
 from submitter.gang.probes.verdict import Node
 from submitter.gang.probes.wish import Wish
-from submitter.supervise.nodes import finding_of
+from submitter.supervise.node_findings import finding_of, folded, node_names
 from tests.support import doctor
 from tests.support.cli import Result, english, npurun
 from tests.support.fake_ray import FakeRay, says
@@ -105,8 +105,8 @@ def test_warnings_alone_are_no_failure(ray: FakeRay, tmp_path: Path) -> None:
 
 def test_the_page_is_chinese_in_chinese(ray: FakeRay, tmp_path: Path) -> None:
     result = examined(ray, tmp_path, [*ODD[:3], doctor.silent_node(4)], "--lang", "zh")
-    told = [line for line in result.out.splitlines() if "NR571" not in line]  # says what Ray says
-    assert result.code == 3 and not english("\n".join(told) + result.err)
+    assert result.code == 3 and not english(result.out + result.err)
+    assert "没有应答" in result.out and "does not answer" not in result.out
     assert "节点 10.0.0.3：错误" in result.out or "节点 10.0.0.3: 错误 NR503" in result.out
 
 
@@ -255,6 +255,79 @@ def test_a_node_that_nobody_reaches_does_not_flood_the_page(ray: FakeRay, tmp_pa
     result = examined(ray, tmp_path, nodes)
     assert result.code == 3
     assert result.out.count(" NR523: ") == 3 and "more of the same kind" in result.out
+
+
+def busy_node(number: int, of: int) -> Node:
+    """All its devices are held through Ray by workers of another run."""
+    devices = [doctor.device(n, hbm_used_mb=50_000) for n in range(16)]
+    held = [
+        {
+            **{"card": n // 2, "chip": n % 2, "pid": 1000 * number + n, "name": "ray::WorkerDict", "memory_mb": 40_000},
+            **{"command": "ray::WorkerDict", "owner": "bob", "own": False},
+        }
+        for n in range(16)
+    ]
+    return dataclasses.replace(doctor.a3_node(number, of, npus={"devices": devices, "processes": held}), busy=True)
+
+
+def test_a_busy_cluster_is_one_page_and_nobody_is_told_to_kill(ray: FakeRay, tmp_path: Path) -> None:
+    result = examined(ray, tmp_path, [busy_node(number, 64) for number in range(1, 65)])
+    lines = result.out.splitlines()
+    assert result.code == 0 and len(lines) <= 60 and "kill" not in result.out
+    (held,) = [line for line in lines if "NR504" in line]
+    assert "value 1000" not in held
+    assert "1024 NPUs held by ray::WorkerDict (bob) on 10.0.0.1-64" in held and "Nothing to do" in held
+
+
+def test_a_busy_node_is_no_reason_to_kill_in_json_either(ray: FakeRay, tmp_path: Path) -> None:
+    found = examined(ray, tmp_path, [busy_node(1, 2), doctor.a3_node(2, 2)], "--json").document["findings"]
+    held = [one for one in found if one["id"] == "NR504"]
+    assert len(held) == 16 and not [one for one in held if "kill" in one["fix"]]
+
+
+def test_hints_of_a_kind_are_told_once() -> None:
+    hints = [
+        finding_of({"id": "NR530", "node": doctor.ip(n), "severity": "hint", "value": f"10.1.0.{n}", "limit": "x"})
+        for n in (1, 2, 3)
+    ]
+    (one,) = folded(hints)
+    assert one.place == Place(node="10.0.0.1-3") and "2 more" in one.message() and one.fix("zh")
+
+
+def test_where_all_is_equal_the_nodes_are_one_line(lang: str) -> None:
+    nodes = [doctor.a3_node(number, memory={"available": 1850 * doctor.GIB}) for number in range(1, 5)]
+    assert page(nodes)[0] == ("4 nodes: 10.0.0.1-4" if lang == "en" else "4 个节点：10.0.0.1-4")
+    assert page(nodes[:1])[0] == ("node 10.0.0.1" if lang == "en" else "节点 10.0.0.1")
+
+
+def test_components_have_the_names_of_the_table() -> None:
+    values = {"value": "8.5.0", "limit": "9.0.0", "values": {"component": "cann"}}
+    other = finding_of({"id": "NR512", "node": "10.0.0.1", **values})
+    assert other.message().startswith("CANN on node") and ",cann=8.5.0" in other.fix()
+    absent = finding_of({"id": "NR513", "node": "10.0.0.1", "value": "megatron_core"})
+    assert absent.message().startswith("megatron-core is not installed")
+
+
+def test_a_component_that_is_absent_marks_its_column_alone() -> None:
+    nodes = [*HEALTHY[:3], doctor.a3_node(4, versions={"vllm": None})]
+    lines: list[str] = []
+    absent = finding_of({"id": "NR513", "node": "10.0.0.4", "value": "vllm"})
+    print_nodes(nodes, [absent], Paper(lines.append, WIDTH, False, "→ "))
+    assert "absent*" in rows(lines)["10.0.0.4"] and "".join(lines).count("*") == 1
+
+
+def test_a_model_without_a_fingerprint_is_not_measured() -> None:
+    nodes = []
+    for number, fingerprint in enumerate(("abc", "abc", ""), start=1):
+        model = {"missing": [], "bytes": 1, "fingerprint": fingerprint, "small": {}, "tokenizer": True}
+        nodes.append(doctor.a3_node(number, model=model))
+    shown = rows(page(nodes))
+    assert "abc" in shown["10.0.0.1"] and "-" in shown["10.0.0.3"]
+
+
+def test_a_silent_node_is_told_in_the_users_language() -> None:
+    silent = finding_of({"id": "NR571", "node": "10.0.0.4", "value": "does not answer"})
+    assert "does not answer" in silent.message() and not english(silent.message("zh"))
 
 
 class TestUsage:

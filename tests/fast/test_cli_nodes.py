@@ -14,6 +14,7 @@ import pytest
 from submitter.cli.wrap import columns
 from submitter.gang.record import End, Proposal, fitness_line, verdict_line
 from submitter.ledger import Ledger, Quarantined
+from submitter.texts import text
 from tests.fast.test_cli_completion import complete
 from tests.support import doctor
 from tests.support.cli import Result, english, npurun
@@ -28,6 +29,7 @@ arguments:
 """
 SICK = Proposal("10.0.0.3", "NR503", "Critical", "OK", {"npu": "2.1", "name": "Ascend910"})
 DEAD = "http://127.0.0.1:1"
+CLUSTERS = ("http://127.0.0.1:2", "http://127.0.0.1:3")
 
 
 @pytest.fixture
@@ -47,7 +49,8 @@ def ends(job: FakeJob, reason: str = "succeeded", **fields: Any) -> FakeJob:
     """With a node left out on the way."""
     proposals = fields.pop("proposals", (SICK,))
     quarantine = fields.pop("quarantine", tuple(one.node for one in proposals))
-    end = End(job.submission_id, "training", reason, nodes=("10.0.0.1",), proposals=proposals, quarantine=quarantine)
+    fields = {"nodes": ("10.0.0.1",), "proposals": proposals, "quarantine": quarantine, **fields}
+    end = End(job.submission_id, "training", reason, **fields)
     job.write(f"{end.line()}\n".encode())
     job.start_time = int(time.time() * 1000) - 120_000
     job.end("SUCCEEDED" if reason == "succeeded" else "FAILED", code=end.exit)
@@ -222,6 +225,89 @@ def test_a_record_that_the_trainer_forged_breaks_nothing(
         result = npurun(*words, "--address", ray.address, home=tmp_path)
         assert result.code == 0 and "\x1b" not in result.out, result
     assert len(npurun("nodes", "--address", ray.address, home=tmp_path).out.splitlines()) == 2
+
+
+def test_numbers_that_json_does_not_have_are_no_record(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    good = End("mine-a1", "training", "trainer_failed", proposals=(SICK,), quarantine=("10.0.0.3",)).line()
+    for number in ("NaN", "-Infinity", "1e999"):
+        mine.write(good.replace('"Critical"', number).encode() + b"\n")
+    mine.end("FAILED", code=1)
+    assert listed(ray, tmp_path) == []
+
+
+def test_a_name_that_no_host_can_have_is_no_node(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    long = Proposal("n" * 256, "NR503", "Critical", "OK", SICK.values)
+    ends(mine, proposals=(long, SICK), quarantine=("10.0.0.3", "q" * 256))
+    assert [one["node"] for one in listed(ray, tmp_path)] == ["10.0.0.3"]
+
+
+@pytest.mark.parametrize("hours", [-30, 30])
+def test_the_heads_clock_does_not_matter(hours: int, mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    before = time.time()
+    ends(mine)
+    mine.start_time += hours * 3_600_000
+    mine.end_time = mine.start_time + 60_000
+    (one,) = listed(ray, tmp_path)
+    assert before - 1 <= one["since"] <= time.time() and one["until"] - one["since"] == 24 * 3600
+
+
+class TestRelease:
+    @pytest.fixture
+    def book(self, tmp_path: Path) -> Ledger:
+        book = Ledger(tmp_path / "npurun")
+        now = int(time.time() * 1000)
+        there = [Quarantined(one, "10.9.9.9", "x-a1", "NR503", {}, now - 1000, now + 60_000) for one in CLUSTERS]
+        book.quarantine(there)
+        return book
+
+    def left(self, book: Ledger) -> list[str]:
+        return [one.address for one in book.quarantined(int(time.time() * 1000))]
+
+    def test_of_the_cluster_that_the_environment_names(self, book: Ledger, tmp_path: Path) -> None:
+        env = {"RAY_API_SERVER_ADDRESS": CLUSTERS[0]}
+        result = npurun("nodes", "release", "10.9.9.9", home=tmp_path, env=env)
+        assert result.code == 0 and CLUSTERS[0] in result.err and CLUSTERS[1] not in result.err
+        assert self.left(book) == [CLUSTERS[1]]
+
+    def test_of_all_clusters_when_none_is_the_usual_one(self, book: Ledger, tmp_path: Path) -> None:
+        result = npurun("nodes", "release", "10.9.9.9", home=tmp_path, env={"RAY_API_SERVER_ADDRESS": DEAD})
+        assert result.code == 0 and all(one in result.err for one in CLUSTERS) and self.left(book) == []
+
+    def test_a_name_like_none_has_no_nearest(self, book: Ledger, tmp_path: Path) -> None:
+        result = npurun("nodes", "release", "zzz", home=tmp_path)
+        assert result.code == 2 and "nearest" not in result.err and "npurun nodes" in result.err
+
+
+class TestUnfit:
+    """An attempt that ended because no node was fit: each finding and what to do are told in words."""
+
+    def unfit(self, job: FakeJob) -> None:
+        found = {"severity": "error", "value": "Critical", "limit": "OK", "values": dict(SICK.values)}
+        verdicts = [{"id": "NR503", "node": node, **found} for node in ("10.0.0.3", "10.0.0.4")]
+        lines = [fitness_line(job.submission_id, doctor.record(doctor.odd_node(3)))]
+        lines += [verdict_line(job.submission_id, one) for one in verdicts]
+        job.write(("\n".join(lines) + "\n").encode())
+        ends(job, "node_unfit", proposals=(), node="10.0.0.3")
+
+    @pytest.mark.parametrize("command", [["logs", "mine"], ["logs", "mine", "-f"], ["status", "mine"]])
+    def test_what_and_what_to_do(self, command: list[str], mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+        self.unfit(mine)
+        for _ in range(2):  # status: from the cluster, then from the ledger
+            result = npurun(*command, home=tmp_path)
+            (told,) = [line for line in result.err.splitlines() if line.startswith("NR503: ")]
+            assert "10.0.0.3-4 has health Critical" in told and told.endswith(text("NR503.fix", node="-", npu="2.1"))
+        chinese = npurun(*command, "--lang", "zh", home=tmp_path)
+        assert "NR503：" in chinese.err and not english(chinese.err)
+        assert "[npurun] fitness" not in result.out and "[npurun] verdict" not in result.out
+
+    def test_another_reason_is_not_blamed_on_an_earlier_finding(
+        self, mine: FakeJob, ray: FakeRay, tmp_path: Path
+    ) -> None:
+        lines = [verdict_line("mine-a1", {"id": "NR503", "node": "10.0.0.3", "severity": "error", "values": {}})]
+        mine.write(("\n".join(lines) + "\n").encode())
+        ends(mine, "node_unfit", node="10.0.0.4", evidence=("10.0.0.4: does not answer",))
+        told = npurun("logs", "mine", "-f", home=tmp_path).err
+        assert "NR503" not in told and "10.0.0.4: does not answer" in told
 
 
 class TestStatus:

@@ -24,8 +24,9 @@ from submitter.gang.record import End
 from submitter.job.model import Job
 from submitter.ledger import Ledger
 from submitter.supervise import doctor as room
-from submitter.supervise.doctor import Examination, InterruptedDoctorError, examine, why_of
+from submitter.supervise.doctor import Examination, InterruptedDoctorError, examine
 from submitter.supervise.inspect import list_runs
+from submitter.supervise.node_findings import why_of
 from submitter.texts import Phrase
 from tests.support import doctor, fake_ray
 from tests.support.builders import job as build_job
