@@ -55,7 +55,8 @@ COMPONENTS = tuple(
 )
 """What a stack has a version of, and what can be replaced."""
 
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*", re.ASCII)
+_VERSION = re.compile(r"[0-9][A-Za-z0-9._+-]*|main|[0-9a-f]{7,40}|core_[rv]?[0-9][A-Za-z0-9._+-]*", re.ASCII)
+"""A number, a commit, `main`; Megatron-Core and MindSpeed name their branches and tags `core_…`."""
 _VERL_VERSION = re.compile(r"\d{1,6}\.\d{1,6}([._+-][A-Za-z0-9._+-]*)?", re.ASCII)
 """Rules compare verl's releases: a branch's name says nothing to them."""
 
@@ -95,11 +96,31 @@ def parse_stack(text: str, place: Place | None = None) -> Stack:
     return _replaced(base, versions)
 
 
+def override(own: str | None, given: str, place: Place | None = None) -> str:
+    """The stack that `given` asks for: a whole one, or (`verl=0.9.1`) versions that replace those of the job's `own`.
+
+    UsageError as `parse_stack`, and where there is nothing to replace versions of.
+    """
+    first, *_ = given.split(SEPARATOR)
+    if "=" not in first:
+        return parse_stack(given, place).name
+    if own is None:
+        raise UsageError("stack.nothing", place, changes=given)
+    changes = parse_stack(SEPARATOR.join([_base(own), given]), place).name.split(SEPARATOR)[1:]
+    replaced = {change.partition("=")[0] for change in changes}
+    kept = [one for one in parse_stack(own).name.split(SEPARATOR)[1:] if one.partition("=")[0] not in replaced]
+    return SEPARATOR.join([_base(own), *kept, *changes])
+
+
 def stack_of(job: Job) -> Stack | None:
     """The job's stack, or None when it names none; UsageError as `parse_stack`."""
     if job.stack is None:
         return None
     return parse_stack(job.stack, job.place("stack"))
+
+
+def _base(text: str) -> str:
+    return text.partition(SEPARATOR)[0].strip()
 
 
 def _change(text: str, place: Place | None) -> tuple[str, str]:
@@ -112,7 +133,8 @@ def _change(text: str, place: Place | None) -> tuple[str, str]:
         raise UsageError("stack.component", place, name=name, nearest=nearest(component, COMPONENTS), known=known)
     pattern = _VERL_VERSION if component == "verl" else _VERSION
     if pattern.fullmatch(version) is None:
-        raise UsageError("stack.version", place, component=component, version=version)
+        wrong = "stack.verl_version" if component == "verl" else "stack.version"
+        raise UsageError(wrong, place, component=component, version=version)
     return component, version
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from submitter.checks.about import NODE_CHECKS, NodeCheck, about, pattern, title
+from submitter.checks.families import by_family
 from submitter.checks.registry import RULES
 from submitter.checks.rule import Rule
 from submitter.texts import text
@@ -14,24 +15,6 @@ from tests.support.failures import Record, coverage, records
 
 DOCS = Path(__file__).parents[1] / "docs"
 FILES = {"en": DOCS / "checks.md", "zh": DOCS / "checks.zh-CN.md"}
-
-FAMILIES = (
-    (101, {"en": "Composition", "zh": "参数组合"}),
-    (201, {"en": "Batch arithmetic", "zh": "批大小"}),
-    (221, {"en": "Token limits", "zh": "token 上限"}),
-    (241, {"en": "Layout and model", "zh": "并行布局与模型"}),
-    (301, {"en": "Memory and engines", "zh": "内存与推理引擎"}),
-    (321, {"en": "Algorithm and reward", "zh": "算法与奖励"}),
-    (341, {"en": "Data files and model path", "zh": "数据文件与模型路径"}),
-    (361, {"en": "Recovery", "zh": "恢复"}),
-    (381, {"en": "Launcher", "zh": "启动器"}),
-    (391, {"en": "Cluster shape", "zh": "集群形状"}),
-    (401, {"en": "What the workers inherit", "zh": "worker 继承的环境"}),
-    (451, {"en": "Flags", "zh": "环境变量"}),
-    (471, {"en": "Environment and HCCL", "zh": "环境与 HCCL"}),
-    (501, {"en": "Nodes", "zh": "节点"}),
-)
-"""(first number of the block, heading)."""
 
 WORDS = {
     "title": {"en": "Checks", "zh": "检查"},
@@ -78,15 +61,12 @@ def document(language: str) -> str:
 
 
 def _families(language: str) -> Iterator[str]:
-    ends = [first for first, _ in FAMILIES[1:]] + [1000]
-    for (first, heading), end in zip(FAMILIES, ends, strict=True):
-        all_rules: tuple[Rule | NodeCheck, ...] = (*RULES, *NODE_CHECKS)
-        rules = sorted((rule for rule in all_rules if first <= int(rule.id[2:]) < end), key=lambda rule: rule.id)
-        if rules:
-            yield f"## {heading[language]}"
-            if any(isinstance(rule, NodeCheck) for rule in rules):
-                yield _word("nodes", language)
-            yield from (_rule(rule, language) for rule in rules)
+    every: tuple[Rule | NodeCheck, ...] = (*RULES, *NODE_CHECKS)
+    for heading, rules in by_family(every):
+        yield f"## {text(heading, language)}"
+        if any(isinstance(rule, NodeCheck) for rule in rules):
+            yield _word("nodes", language)
+        yield from (_rule(rule, language) for rule in rules)
 
 
 def _marks(rule: Rule | NodeCheck, language: str) -> str:

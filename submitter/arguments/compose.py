@@ -18,12 +18,14 @@ REFUSED = frozenset(
     {"grammar", "option", "between", "group", "unknown", "add", "exists", "absent", "unfit", "config_name", "sweep"}
 )
 """Kinds that Hydra itself ends with."""
+MEGATRON_CONFIG = "ppo_megatron_trainer"
+"""0.7.1's way to Megatron, before `model_engine=megatron`."""
 
 
 @dataclass(frozen=True)
 class Problem:
     kind: str
-    """One of `REFUSED`, or `refused_field`, `type`, `missing`, `interpolation`, `escaped`."""
+    """One of `REFUSED`, or `new`, `refused_field`, `type`, `missing`, `interpolation`, `escaped`."""
     index: int | None
     """Of the argument; None: of none alone."""
     key: str

@@ -13,10 +13,11 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from submitter.arguments.compose import Problem, override_indexes
+from submitter.arguments.compose import MEGATRON_CONFIG, Problem, override_indexes
 from submitter.arguments.config_classes import Spot, child_of, spot
 from submitter.arguments.hydra_tree import Loader, apply, hydra_1_3
-from submitter.arguments.nearest_key import nearest_key
+from submitter.arguments.nearest_key import NearestKeys
+from submitter.arguments.simple_override import simple_override
 from submitter.arguments.tree_sources import Config
 from submitter.arguments.trees import Tree
 from submitter.arguments.value_types import misfit
@@ -25,12 +26,21 @@ from submitter.job.nearest import nearest
 _SEARCH_PATH = "hydra.searchpath"
 _OWN_SEARCH_PATH = "pkg://verl.trainer.config"
 _ENGINE_GROUP = "model_engine"
-_MEGATRON_CONFIG = "ppo_megatron_trainer"
-"""0.7.1's way to Megatron, before `model_engine=megatron`."""
 _ENVIRONMENT = "Environment variable"
 """OmegaConf's words for `${oc.env:X}` without X."""
+_MOVED = {"ray_init": "ray_kwargs.ray_init"}
+"""Sections of the oldest releases, before those whose keys are known here."""
 _DAMAGED = (OSError, YAMLError)
-_CAUGHT = (HydraException, OmegaConfBaseException, TypeError, ValueError, KeyError, AttributeError, AssertionError)
+_CAUGHT = (
+    HydraException,
+    OmegaConfBaseException,
+    TypeError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    RecursionError,
+)
 """Hydra lets some of OmegaConf's and Python's own through: they end the trainer as well."""
 
 Indexed = tuple[int, Override]
@@ -62,10 +72,11 @@ class Run:
         if config is None and self._lost_engine():
             if not self._has_megatron_config():
                 return "engine"
-            self._config = Config(self._config.folder, _MEGATRON_CONFIG)
+            self._config = Config(self._config.folder, MEGATRON_CONFIG)
             config = self._composed(self._loader(overrides), [])
         if config is None:
             return "group" if any(one.kind == "group" for one in self._found) else "damaged"
+        self._nearest = NearestKeys(config)
         for index, override in values:
             self._apply(index, override, config)
         self._look_at_whole(config, values)
@@ -80,7 +91,7 @@ class Run:
         for index in override_indexes(self._words):
             word = self._words[index]
             try:
-                override: Override = parser.parse_override(word)
+                override: Override = simple_override(word) or parser.parse_override(word)
                 override.value()
             except _CAUGHT as error:
                 self._add("grammar", index, word.partition("=")[0], reason=_line(error))
@@ -121,7 +132,7 @@ class Run:
 
     def _has_megatron_config(self) -> bool:
         lost = next(one for one in self._found if one.kind == "group" and one.key == _ENGINE_GROUP)
-        file = self._tree.folder / self._config.folder / f"{_MEGATRON_CONFIG}.yaml"
+        file = self._tree.folder / self._config.folder / f"{MEGATRON_CONFIG}.yaml"
         return lost.values["choice"] == "megatron" and file.is_file()
 
     def _apply(self, index: int, override: Override, config: Any) -> None:
@@ -137,6 +148,8 @@ class Run:
             self._add_field(index, key, before)
         elif unfit is not None:
             self._add("type", index, key, **unfit)
+        elif before.rest and before.fields is None and not before.free:
+            self._add_new(index, key, before)
         if override.value() is not None and r"\${" in (override.input_line or ""):
             self._add("escaped", index, key, text=str(override.value()))
 
@@ -145,12 +158,12 @@ class Run:
         if override.package is not None or "/" in key:
             self._add("group", index, key, choice=str(override.value()), choices="", reason=_line(error))
         elif override.is_delete():
-            self._add("absent", index, key, nearest=nearest_key(config, key), reason=_line(error))
+            self._add("absent", index, key, nearest=self._nearest.of(key), reason=_line(error))
         elif override.is_add() and not before.rest:
             self._add("exists", index, key)
         elif not override.is_add() and not override.is_force_add() and before.rest:
             kind = "add" if before.annotation is not None or before.free else "unknown"
-            self._add(kind, index, key, parent=before.parent, nearest=nearest_key(config, key))
+            self._add(kind, index, key, parent=before.parent, nearest=self._nearest.of(key))
         else:
             self._add("unfit", index, key, reason=_line(error))
 
@@ -162,6 +175,13 @@ class Run:
         self._refused_below.append(name)
         near = nearest(before.rest[0], [field for field in before.fields or {} if not field.startswith("_")])
         self._add("refused_field", index, key, field=before.rest[0], target=target, nearest=near)
+
+    def _add_new(self, index: int, key: str, before: Spot) -> None:
+        """A key of a section without a class takes any name, so that a mistyped one does nothing at all."""
+        moved = _MOVED.get(before.rest[0]) if not before.parent else None
+        meant = moved or self._nearest.misspelt(before.parent, before.rest[0])
+        if meant is not None:
+            self._add("new", index, key, nearest=".".join((meant, *before.rest[1:])))
 
     def _look_at_whole(self, config: Any, values: Sequence[Indexed]) -> None:
         given = {one.key_or_group: index for index, one in values}
@@ -179,6 +199,8 @@ class Run:
 
 
 def _is_group(loader: Loader, override: Override) -> bool:
+    if "." in override.key_or_group:  # no folder of verl's has such a name; asking takes 0.2 ms
+        return False
     return not isinstance(override.value(), dict) and loader.repository.group_exists(override.key_or_group)
 
 

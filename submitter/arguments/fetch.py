@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +44,8 @@ def fetch(releases: Sequence[str], trees: Path, tell: Tell, *, at_hand: Path | N
     """
     for release in releases:
         _known_form(release)
+    if not all(find_tree(trees, release) for release in releases):
+        trees_room.check_writable(trees)
     failures: list[UsageError | RunFailedError] = []
     got: list[Tree] = []
     for release in releases:
@@ -58,26 +61,56 @@ def fetch(releases: Sequence[str], trees: Path, tell: Tell, *, at_hand: Path | N
 
 
 def carry_from(folder: Path, releases: Sequence[str], trees: Path, tell: Tell) -> list[Tree]:
-    """The trees of a folder that `--to` wrote; without `releases`, all of them."""
+    """The trees of a folder that `--to` wrote; without `releases`, all of them. Sound ones are taken, then one
+    UsageError names every one that is not."""
     if not folder.is_dir():
         raise UsageError("trees.no_folder", Place(file=str(folder)))
-    wanted = list(releases) or trees_room.releases(folder)
+    for release in releases:
+        _known_form(release)
+    wanted = list(releases) or _carried(folder)
     if not wanted:
         raise UsageError("trees.none_there", Place(file=str(folder)))
-    found = [_of_folder(folder, release) for release in wanted]
-    for tree in found:
+    unfit: dict[str, list[str]] = {}
+    found: list[Tree] = []
+    for release in wanted:
+        tree = _of_folder(folder, release)
+        if isinstance(tree, str):
+            unfit.setdefault(tree, []).append(release)
+            continue
         trees_room.copy(tree, trees)
-        tell("trees.taken", release=tree.release, origin=folder)
+        tell("trees.taken", release=release, origin=folder)
+        found.append(tree)
+    if unfit:
+        raise _unfit(folder, unfit)
     return found
 
 
-def _of_folder(folder: Path, release: str) -> Tree:
-    _known_form(release)
+def _carried(folder: Path) -> list[str]:
+    """Every folder in it that is named as a release, sound or not."""
+    return sorted(path.name for path in folder.iterdir() if RELEASE.fullmatch(path.name) and path.is_dir())
+
+
+def _of_folder(folder: Path, release: str) -> Tree | str:
+    """Or the text id of what is wrong with it."""
+    if not (folder / release).exists():
+        return "trees.not_there"
+    if trees_room.has_links(folder / release):
+        return "trees.links"
     tree = find_tree(folder, release)
-    if tree is None:
-        problem = "trees.damaged" if (folder / release).exists() else "trees.not_there"
-        raise UsageError(problem, Place(file=str(folder / release)), release=release)
-    return tree
+    return "trees.damaged" if tree is None or not trees_room.is_readable(tree) else tree
+
+
+def _unfit(folder: Path, unfit: Mapping[str, Sequence[str]]) -> UsageError:
+    """One line for all causes, each with its releases."""
+    errors = [
+        UsageError(
+            cause,
+            Place(file=str(folder / releases[0] if len(releases) == 1 else folder)),
+            release=", ".join(releases),
+        )
+        for cause, releases in unfit.items()
+    ]
+    return reduce(lambda first, second: UsageError("trees.also", first=first, second=second), errors)
 
 
 def _known_form(release: str) -> None:

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ def install(package: Package, release: str, origin: str, trees: Path) -> Tree:
     made = manifest(package)
     if not made["modules"]:
         raise UsageError("trees.no_verl", Place(file=origin), release=release)
-    content = {"format": FORMAT, "release": release, "origin": origin, **made}
+    files = wanted_configs(package)
+    content = {"format": FORMAT, "release": release, "origin": origin, "files": files, **made}
     try:
         _write(package, content, trees, release)
     except OSError as error:
@@ -85,6 +87,36 @@ def install(package: Package, release: str, origin: str, trees: Path) -> Tree:
 def copy(tree: Tree, target: Path) -> None:
     """To `<target>/<release>/`; UsageError when it cannot be written."""
     install(FolderPackage(tree.folder), tree.release, tree.origin, target)
+
+
+def check_writable(trees: Path) -> None:
+    """UsageError: trees cannot be written there. Leaves nothing behind, not even the folder."""
+    folder = trees
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".npurun-", dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError("trees.unwritable", Place(file=str(trees)), reason=error.strerror or error) from error
+
+
+def has_links(folder: Path) -> bool:
+    """A carried tree holds none: they would lead to files that were not carried, or to this machine's own."""
+    return folder.is_symlink() or any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def is_readable(tree: Tree) -> bool:
+    """Every config is YAML."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for name in wanted_configs(FolderPackage(tree.folder)):
+            yaml.load((tree.folder / name).read_bytes(), Loader=loader)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -112,7 +144,8 @@ def _read(folder: Path) -> Tree | None:
     if made["format"] != FORMAT or made["release"] != folder.name:
         return None
     modules = {name: Config(*config) for name, config in made["modules"].items()}
-    if not all((folder / config.file).is_file() for config in modules.values()):
+    files = [*made.get("files", ()), *(config.file for config in modules.values())]
+    if not all((folder / file).is_file() for file in files):
         return None
     return Tree(made["release"], folder, made["origin"], modules, made["classes"])
 

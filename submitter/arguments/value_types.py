@@ -17,6 +17,14 @@ _ALSO_TEXT = {
     "algorithm.rollout_correction.rollout_is_threshold": re.compile(r"[\d.]+(_[\d.]+)*"),
     "algorithm.rollout_correction.rollout_rs_threshold": re.compile(r".*"),
 }
+_OF_NULL = {
+    # null by default and a count where it is set, in verl's code.
+    "data.val_batch_size": "Optional[int]",
+    "data.gen_batch_size": "Optional[int]",
+    "trainer.total_training_steps": "Optional[int]",
+    "trainer.max_actor_ckpt_to_keep": "Optional[int]",
+    "trainer.max_critic_ckpt_to_keep": "Optional[int]",
+}
 _COUNT = re.compile(r"(batch_size\w*|length|nnodes|n_gpus_per_node|epochs|steps|freq|\.num_\w+)$")
 """Whole by their meaning; of other numbers only verl's annotation says so."""
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
@@ -30,7 +38,7 @@ def misfit(key: str, spot: Spot, value: Any) -> dict[str, str] | None:
         return None
     if isinstance(text, str) and key in _ALSO_TEXT and _ALSO_TEXT[key].fullmatch(text):
         return None
-    wanted = types(spot.annotation) or _of_default(spot.node)
+    wanted = types(spot.annotation) or types(_OF_NULL.get(key)) or _of_default(spot.node)
     how = _judge(wanted, text)
     if how == "fraction" and not types(spot.annotation) and not _COUNT.search(key):
         how = "odd"

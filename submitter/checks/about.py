@@ -16,6 +16,17 @@ _ONE_OF: Mapping[str, tuple[str, ...]] = {
     # texts that are a phrase which the finding chooses
     "NR101.fix": ("NR101.write", "NR101.drop"),
     "NR108.fix": ("NR108.choose", "NR108.megatron"),
+    "NR205.fix": ("NR206.mini", "NR206.same"),
+    "NR206.fix": ("NR206.batch", "NR206.same", "NR206.both"),
+    "NR208.fix": ("NR206.either", "NR206.same", "NR206.both"),
+    "NR209.fix": ("NR206.mini", "NR206.same", "NR206.both"),
+    "NR210.fix": ("NR206.mini", "NR210.micro"),
+    "NR212.fix": ("NR206.batch", "NR212.either"),
+    "NR328": ("NR328.null", "NR328.lost"),
+    "NR332": ("NR332.unread", "NR332.metric", "NR332.pool"),
+    "NR332.fix": ("NR332.do_unread", "NR332.do_metric", "NR332.do_pool"),
+    "NR385.fix": ("NR385.recipe", "NR385.verl", "NR385.own"),
+    "NR469.fix": ("NR469.do_allocator", "NR469.do_affinity", "NR469.do_threads", "NR469.do_level"),
     "NR453.fix": ("NR453.drop", "NR453.use"),
 }
 

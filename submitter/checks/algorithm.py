@@ -12,6 +12,8 @@ from submitter.checks.parallel import ACTOR, REF, ROLLOUT
 from submitter.checks.roles import needs_reference
 from submitter.checks.rule import Rule
 from submitter.checks.settings import PPO_MODULES, Settings
+from submitter.errors import Place
+from submitter.texts import Phrase
 
 ESTIMATOR = "algorithm.adv_estimator"
 CORRECTION = "algorithm.rollout_correction"
@@ -68,7 +70,6 @@ RANGES = (
     Range(f"{ACTOR}.clip_ratio", "warning", above=0, most=1, clipping=True),
     Range(f"{ACTOR}.clip_ratio_low", "warning", least=0, most=1, clipping=True),
     Range(f"{ACTOR}.clip_ratio_high", "warning", above=0, clipping=True),
-    Range(f"{ACTOR}.ppo_epochs", "warning", least=1),
     # logits are divided by it, and the Megatron engine asserts it
     Range(f"{ROLLOUT}.temperature", "error", above=0),
     # vllm/sampling_params.py
@@ -197,17 +198,17 @@ def filtering(case: Case) -> Iterator[Finding]:
     if not settings.truth(f"{FILTER}.enable") or case.job.trainer.module != MAIN:
         return
     place = settings.place(f"{FILTER}.enable")
-    if version_key(settings.release) < (0, 9) or settings.truth("trainer.use_v1") is False:
-        yield Finding("NR332", "warning", place, "True", "recipe.dapo.main_dapo")
+    if filters_nothing(case):
+        severity: Severity = "error" if _needs_plus(case, f"{FILTER}.enable") else "warning"
+        yield _filtering(severity, place, "True", "unread", verl=settings.release)
         return
     if not settings.value(f"{FILTER}.metric"):
-        yield Finding(
-            "NR332", "error", settings.place(f"{FILTER}.metric", f"{FILTER}.enable"), "null", f"{FILTER}.metric"
-        )
+        at = settings.place(f"{FILTER}.metric", f"{FILTER}.enable")
+        yield _filtering("error", at, "null", "metric", metric=f"{FILTER}.metric")
     model = "reward.reward_model"
     if settings.truth(f"{model}.enable") and not settings.truth(f"{model}.enable_resource_pool"):
-        needs = f"{model}.enable_resource_pool=True"
-        yield Finding("NR332", "error", settings.place(f"{model}.enable", f"{FILTER}.enable"), "True", needs)
+        at = settings.place(f"{model}.enable", f"{FILTER}.enable")
+        yield _filtering("error", at, "True", "pool", pool=f"{model}.enable_resource_pool")
 
 
 def correction(case: Case) -> Iterator[Finding]:
@@ -281,6 +282,11 @@ def loss_needs(case: Case) -> Iterator[Finding]:
         )
 
 
+_FILTERING: Mapping[str, tuple[str, str]] = {
+    "unread": ("NR332.unread", "NR332.do_unread"),
+    "metric": ("NR332.metric", "NR332.do_metric"),
+    "pool": ("NR332.pool", "NR332.do_pool"),
+}
 _LOSS_NEEDS: Mapping[str, str] = {"dro": "dro_beta", "clip_cov": "clip_cov_ratio", "kl_cov": "kl_cov_ratio"}
 
 RULES = (
@@ -296,6 +302,13 @@ RULES = (
     Rule("NR334", ("error", "warning"), router_replay, ppo=True),
     Rule("NR335", ("error", "hint"), loss_needs, ppo=True),
 )
+
+
+def filters_nothing(case: Case) -> bool:
+    """The job asks for filtered groups of a trainer that does not know them."""
+    settings = case.settings
+    asked = settings.truth(f"{FILTER}.enable") is True and case.job.trainer.module == MAIN
+    return asked and (version_key(settings.release) < (0, 9) or settings.truth("trainer.use_v1") is False)
 
 
 def trains(case: Case) -> bool:
@@ -321,6 +334,17 @@ def own_config(case: Case) -> bool:
 def _correction(settings: Settings, name: str, severity: Severity, limit: str) -> Finding:
     key = f"{CORRECTION}.{name}"
     return Finding("NR333", severity, settings.place(key), str(settings.value(key)), limit)
+
+
+def _filtering(severity: Severity, place: Place, value: str, which: str, **values: object) -> Finding:
+    what, do = _FILTERING[which]
+    return Finding("NR332", severity, place, value, None, {"what": Phrase(what, values), "do": Phrase(do, values)})
+
+
+def _needs_plus(case: Case, key: str) -> bool:
+    """Hydra refuses the key as it is written; told here, since with a plus it would have no effect."""
+    problems = case.composition.problems if case.composition else ()
+    return any(one.kind == "add" and one.key.lstrip("+") == key for one in problems)
 
 
 def _unreadable(settings: Settings, key: str) -> bool:

@@ -20,16 +20,17 @@ from submitter.checks.batch_facts import (
     learners,
     nearest_divisors,
     nearest_multiples,
-    prompt_step,
     release,
     step_for,
     validated_divisor,
 )
+from submitter.checks.batch_sizes import batch_to_set, fits_without_workers, micro_of, mini_to_set, what_to_set
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.parallel import ACTOR, CRITIC, REF, ROLLOUT, Training
 from submitter.checks.roles import needs_critic, needs_reference, reference_in_actor, uses_engine
 from submitter.checks.rule import Rule
+from submitter.texts import Phrase
 
 _MICRO, _LOG_PROB = "ppo_micro_batch_size", "log_prob_micro_batch_size"
 _REWARD_PADS_SINCE = (0, 9)
@@ -42,7 +43,6 @@ def mini_over_train(case: Case) -> list[Finding]:
     batch = batch_of(case)
     if batch is None or batch.flow == "async":
         return []
-    sizes = nearest_divisors(batch.prompts, batch.prompts)
     return [
         Finding(
             "NR205",
@@ -50,7 +50,7 @@ def mini_over_train(case: Case) -> list[Finding]:
             case.settings.place(learner.mini_key, MINI, batch.place),
             str(learner.mini),
             str(batch.prompts),
-            {"name": learner.mini_key, "batch": batch.place, "sizes": sizes},
+            {"name": learner.mini_key, "batch": batch.place, "do": mini_to_set(case, batch, learner)},
         )
         for learner in learners(case)
         if learner.mini > batch.prompts
@@ -74,7 +74,7 @@ def validated_batch(case: Case) -> list[Finding]:
         f"train_batch_size {train} × n {batch.n} = {train * batch.n}; {cut}; {train * batch.n} % {divisor} = "
         + (f"{train * batch.n % divisor}")
     )
-    values: dict[str, object] = {"arithmetic": arithmetic, "sizes": _train_sizes(case, batch)}
+    values: dict[str, object] = {"arithmetic": arithmetic, "do": batch_to_set(case, batch, MINI)}
     return [Finding("NR206", batch.sure, case.settings.place(TRAIN, N), str(train), str(divisor), values)]
 
 
@@ -95,8 +95,7 @@ def dispatched_batch(case: Case) -> list[Finding | NotChecked]:
             {
                 "arithmetic": f"{batch.spelled()}; {layout.spelled()}; {_quotient(batch.samples, layout)}",
                 "name": name,
-                "batch": batch.place,
-                "sizes": _train_sizes(case, batch),
+                "do": batch_to_set(case, batch, MINI),
             },
         )
         for name, layout in _dispatched(case, batch)
@@ -120,8 +119,7 @@ def train_by_mini(case: Case) -> list[Finding]:
                 "name": learner.mini_key,
                 "batch": batch.place,
                 "arithmetic": f"{batch.prompts} % {learner.mini} = {batch.prompts % learner.mini}",
-                "sizes": nearest_divisors(batch.prompts, learner.mini),
-                "trains": _train_sizes(case, batch),
+                "do": what_to_set(case, batch, MINI) if learner.prefix == ACTOR else mini_to_set(case, batch, learner),
             },
         )
         for learner in learners(case)
@@ -145,7 +143,7 @@ def mini_by_data_parallel(case: Case) -> list[Finding]:
                 "name": learner.mini_key,
                 "arithmetic": f"{_mini_samples(batch, learner)}; {layout.spelled()}; "
                 + _quotient(learner.mini * batch.n, layout),
-                "sizes": _mini_sizes(case, batch, learner),
+                "do": mini_to_set(case, batch, learner),
             },
         )
         for learner, layout in _laid_out(case)
@@ -159,18 +157,21 @@ def mini_by_micro(case: Case) -> list[Finding]:
     if batch is None:
         return []
     for learner, layout in _laid_out(case):
-        micro, share = _micro(case, learner), learner.mini * batch.n // (layout.data_parallel or 1)
-        uneven = uses_engine(case.settings) and learner.mini * batch.n % (layout.data_parallel or 1)  # told by NR209
-        if micro is None or uneven or share == 0 or share % micro == 0:
+        micro, share = micro_of(case, learner), learner.mini * batch.n // (layout.data_parallel or 1)
+        uneven = bool(learner.mini * batch.n % (layout.data_parallel or 1))
+        told = uneven and uses_engine(case.settings)  # by NR209
+        if micro is None or told or share == 0 or share % micro == 0:
             continue
         lenient = not uses_engine(case.settings) and layout.strategy == "megatron"
         values: dict[str, object] = {
             "name": learner.micro_key,
             "arithmetic": f"{_mini_samples(batch, learner)}; {layout.spelled()}; "
             f"{learner.mini * batch.n} / {layout.data_parallel} = {share}; {share} % {micro} = {share % micro}",
-            "sizes": nearest_divisors(share, micro),
-            "minis": _mini_sizes(case, batch, learner),
+            "do": mini_to_set(case, batch, learner),
         }
+        if not uneven:  # else no micro-batch alone helps
+            micros = {"name": learner.micro_key, "sizes": nearest_divisors(share, micro), "do": values["do"]}
+            values["do"] = Phrase("NR210.micro", micros)
         place = case.settings.place(learner.micro_key, learner.mini_key, MINI)
         findings.append(
             Finding("NR210", "warning" if lenient else batch.sure, place, str(micro), str(share), values),
@@ -272,8 +273,14 @@ def _uneven(case: Case, batch: Batch, workers: int, severity: Severity, size: in
     values: dict[str, object] = {
         "arithmetic": arithmetic,
         "workers": nearest_divisors(size, workers),
-        "trains": _train_sizes(case, batch) if severity != "hint" else nearest_multiples(size, workers),
     }
+    if severity == "hint":
+        more = {"batch": batch.place, "batches": nearest_multiples(size, workers)}
+        values["do"] = Phrase("NR212.either", {**values, "do": Phrase("NR206.batch", more)})
+    elif fits_without_workers(case, batch):
+        values["do"] = Phrase("NR212.either", {**values, "do": batch_to_set(case, batch, MINI)})
+    else:  # the number of workers that suits this batch may not suit the one that has to be set anyway
+        values["do"] = batch_to_set(case, batch, MINI)
     return Finding("NR212", severity, case.settings.place(WORKERS, batch.place, N), str(size), str(workers), values)
 
 
@@ -309,10 +316,6 @@ def _dispatched(case: Case, batch: Batch) -> Iterator[tuple[str, Training]]:
         seen.add(layout.data_parallel)
         if name != "actor" or (_dynamic(case) and batch.flow != "async"):
             yield name, layout
-
-
-def _micro(case: Case, learner: Learner) -> int | None:
-    return None if learner.dynamic else case.settings.positive(learner.micro_key)
 
 
 def _log_probs(case: Case) -> Iterator[tuple[str, Training]]:
@@ -357,7 +360,7 @@ def _interleaved(layout: Training) -> bool:
 
 def _training_passes(case: Case, batch: Batch) -> Iterator[_Pass]:
     for learner, layout in _laid_out(case):
-        parts, micro = layout.data_parallel or 1, _micro(case, learner)
+        parts, micro = layout.data_parallel or 1, micro_of(case, learner)
         samples = learner.mini * batch.n
         if micro is None and not learner.dynamic:
             continue  # told by NR201
@@ -402,18 +405,3 @@ def _mini_samples(batch: Batch, learner: Learner) -> str:
 
 def _quotient(size: int, layout: Training) -> str:
     return f"{size} % {layout.data_parallel} = {size % (layout.data_parallel or 1)}"
-
-
-def _train_sizes(case: Case, batch: Batch) -> str:
-    """The nearest batches, in prompts, that every rule here lets through."""
-    if batch.flow == "async":
-        return nearest_multiples(batch.prompts, prompt_step(batch, learners(case)[:0], True))
-    return nearest_multiples(batch.prompts, prompt_step(batch, learners(case), _dynamic(case)))
-
-
-def _mini_sizes(case: Case, batch: Batch, learner: Learner) -> str:
-    """The nearest mini-batches that give every rank whole micro-batches; divisors of the batch, where there are any."""
-    parts = (learner.layout.data_parallel or 1) if learner.layout else 1
-    unit = step_for(parts * (_micro(case, learner) or 1), batch.n)
-    found = "" if batch.flow == "async" else nearest_divisors(batch.prompts, learner.mini, unit=unit)
-    return found or nearest_multiples(learner.mini, unit)

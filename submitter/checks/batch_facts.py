@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from math import gcd, lcm
+from math import gcd
 from typing import Literal
 
 from runtime_env.verl_defaults import configs, version_key
@@ -208,20 +208,6 @@ def nearest_divisors(value: int, wanted: int, *, unit: int = 1) -> str:
         *[size for size in sizes if size > wanted][:1],
     ]
     return " / ".join(str(size) for size in around if size)
-
-
-def prompt_step(batch: Batch, found: list[Learner], dynamic: bool) -> int:
-    """Admissible batches are the multiples of this many prompts: all that the flow asks of them at once."""
-    steps = [1]
-    for learner in found:
-        if not batch.pads:
-            steps.append(learner.mini if learner.mini < batch.prompts else 1)  # else it follows the batch
-            steps.append(step_for((learner.layout.data_parallel or 1) if learner.layout else 1, batch.n))
-        if not dynamic and learner.layout:
-            steps.append(step_for(validated_divisor(batch.settings, learner.layout), batch.n))
-    if batch.flow in ("ray", "one_step"):
-        steps.append(step_for(batch.settings.positive(WORKERS) or 1, batch.n))
-    return lcm(*steps)
 
 
 def validated_divisor(settings: Settings, layout: Training) -> int:

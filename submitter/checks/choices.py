@@ -13,6 +13,9 @@ from submitter.checks.settings import PPO_MODULES, Settings
 from submitter.job.nearest import nearest
 
 _ACTOR = "actor_rollout_ref.actor"
+_ROLLOUT = "actor_rollout_ref.rollout"
+_TRANSFORMER = f"{_ACTOR}.megatron.override_transformer_config"
+_DISPATCHER = f"{_TRANSFORMER}.moe_token_dispatcher_type"
 _PLUGINS = "VERL_USE_EXTERNAL_MODULES"
 
 _ADVANTAGE = (
@@ -22,6 +25,14 @@ _ADVANTAGE = (
 _POLICY_LOSS = "vanilla dppo_tv dppo_kl gspo sapo gpg clip_cov kl_cov geo_mean cispo bypass_mode"
 _KL = "kl k1 abs mse k2 low_var_kl k3 full"
 _REPLAY = "disabled R2 R3"
+_PRECISION = "fp16 float16 16 fp32 float32 32 bf16 bfloat16"
+_CONTENTS = "model optimizer extra hf_model"
+_DISPATCHERS = "allgather alltoall alltoall_seq flex"
+_LOAD_FORMATS = (
+    "auto hf bitsandbytes dummy fastsafetensors gguf instanttensor mistral modelexpress npcache pt runai_streamer "
+    "runai_streamer_sharded safetensors sharded_state tensorizer netloader rfork"
+)
+"""Of vLLM 0.13 to 0.23 and vllm-ascend's own: an older one may lack the newest, which is not told."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,10 @@ def _is_megatron(settings: Settings) -> bool:
     return settings.text(f"{_ACTOR}.strategy") == "megatron"
 
 
+def _engine_is(*names: str) -> Callable[[Settings], bool]:
+    return lambda settings: settings.text(f"{_ROLLOUT}.name") in names
+
+
 CHOICES = (
     # verl/trainer/ppo/core_algos.py: get_adv_estimator_fn, get_policy_loss_fn, kl_penalty, get_kl_controller
     Choice("algorithm.adv_estimator", _ADVANTAGE, custom=True),
@@ -73,6 +88,30 @@ CHOICES = (
     Choice(f"{_ACTOR}.megatron.router_replay.mode", _REPLAY, when=_is_megatron),
     Choice(f"{_ACTOR}.megatron.dtype", "bfloat16 float16", when=_is_megatron),
     Choice(f"{_ACTOR}.optim.lr_scheduler_type", "constant cosine", when=_is_fsdp),
+    # verl/utils/torch_dtypes.py: PrecisionType.to_dtype, which the FSDP engine calls for each
+    Choice(f"{_ACTOR}.fsdp_config.model_dtype", _PRECISION, when=_is_fsdp),
+    Choice(f"{_ACTOR}.fsdp_config.mixed_precision.param_dtype", _PRECISION, when=_is_fsdp),
+    Choice(f"{_ACTOR}.fsdp_config.mixed_precision.reduce_dtype", _PRECISION, when=_is_fsdp),
+    Choice(f"{_ACTOR}.fsdp_config.mixed_precision.buffer_dtype", _PRECISION, when=_is_fsdp),
+    Choice("actor_rollout_ref.ref.fsdp_config.model_dtype", _PRECISION, severity="warning", when=_is_fsdp),
+    # vllm/config/model.py: ModelDType (SGLang has the same); vllm/model_executor/model_loader/__init__.py
+    Choice(f"{_ROLLOUT}.dtype", "auto half float16 bfloat16 float float32", when=_engine_is("vllm", "sglang")),
+    Choice(f"{_ROLLOUT}.load_format", _LOAD_FORMATS, custom=True, when=_engine_is("vllm")),
+    # verl/checkpoint_engine: CheckpointEngineRegistry; HCCL's registers as nccl
+    Choice(
+        f"{_ROLLOUT}.checkpoint_engine.backend",
+        "naive nccl nixl kimi_ckpt_engine mooncake",
+        (("0.9.0", "delta_sharded"),),
+        custom=True,
+    ),
+    # verl/utils/checkpoint/checkpoint_manager.py asks whether a name is in the list: another one does nothing
+    Choice(f"{_ACTOR}.checkpoint.save_contents", _CONTENTS, severity="warning"),
+    Choice(f"{_ACTOR}.checkpoint.load_contents", _CONTENTS, severity="warning"),
+    Choice("critic.checkpoint.save_contents", _CONTENTS, severity="warning"),
+    Choice("critic.checkpoint.load_contents", _CONTENTS, severity="warning"),
+    # verl/utils/megatron_utils.py: AttnBackend[…]; megatron/core/transformer/moe/moe_layer.py (0.12, 0.16)
+    Choice(f"{_TRANSFORMER}.attention_backend", "flash fused unfused local auto", when=_is_megatron),
+    Choice(_DISPATCHER, _DISPATCHERS, when=_is_megatron),
     # verl/workers/engine/base.py: EngineRegistry
     Choice(
         f"{_ACTOR}.strategy",
@@ -97,6 +136,8 @@ def outside(case: Case) -> Iterator[Finding]:
     for choice in CHOICES:
         if not settings.is_set(choice.key) or not choice.when(settings):
             continue
+        if choice.key == _DISPATCHER and case.model is not None and case.model.dense:  # no layer asks for it
+            continue
         allowed = choice.allowed(settings.release)
         for item in settings.items(choice.key):
             if isinstance(item, str) and item.removesuffix(choice.suffix) not in allowed:
@@ -117,5 +158,6 @@ def _finding(case: Case, choice: Choice, item: str, allowed: list[str]) -> Findi
 def _may_register(case: Case) -> bool:
     """The job brings modules of its own, which can be imported before verl looks a name up."""
     own = any(flag.name in (_PLUGINS, "PYTHONPATH") for flag in case.job.flags)
-    library = case.settings.value("actor_rollout_ref.model.external_lib")
-    return own or library is not None or case.job.runtime_env.working_dir is not None
+    keys = ("actor_rollout_ref.model.external_lib", f"{_ROLLOUT}.checkpoint_engine.custom_backend_module")
+    library = any(case.settings.value(key) is not None for key in keys)
+    return own or library or case.job.runtime_env.working_dir is not None

@@ -13,6 +13,7 @@ from submitter.checks.rule import Rule
 from submitter.errors import Place
 from submitter.gang.placement import CPUS_PER_NPU, TRAINER_CPUS
 from submitter.gang.selector import matches
+from submitter.texts import Phrase
 
 NPUS_OF_A_NODE = (1, 2, 4, 8, 16)
 """Atlas 800T A2 and its kin have 8, A3 servers 16 (two dies in each of 8 packages); half of them is common in tests."""
@@ -70,7 +71,8 @@ def labels_absent(case: Case) -> list[Finding]:
         return []
     seen = sorted({f"{name}={node.labels[name]}" for node in _alive(case) for name in wanted if name in node.labels})
     text = ", ".join(f"{name}={value}" for name, value in sorted(wanted.items()))
-    return [_live(case, "NR395", "labels", text, found, seen=", ".join(seen[:NODES_NAMED]) or "-")]
+    labels = {"labels": ", ".join(seen[:NODES_NAMED])}
+    return [_live(case, "NR395", "labels", text, found, seen=Phrase("NR395.seen" if seen else "NR395.none", labels))]
 
 
 def too_few_nodes(case: Case) -> list[Finding | NotChecked]:
@@ -166,11 +168,12 @@ def _ips(nodes: Iterable[ClusterNode]) -> str:
     return ", ".join(ips[:NODES_NAMED]) + (f" … ({len(ips)})" if len(ips) > NODES_NAMED else "")
 
 
-def _shown(nodes: Iterable[ClusterNode]) -> str:
+def _shown(nodes: Iterable[ClusterNode]) -> str | Phrase:
     """`3 × 8 NPU, 64 CPU; 1 × 0 NPU, 16 CPU`."""
     shapes = Counter((node.npus, node.cpus) for node in nodes if node.alive)
     rows = sorted(shapes.items(), key=lambda row: (-row[0][0], -row[0][1]))
-    return "; ".join(f"{count} × {npus} NPU, {cpus:g} CPU" for (npus, cpus), count in rows[:NODES_NAMED]) or "-"
+    shown = [f"{count} × {npus} NPU, {cpus:g} CPU" for (npus, cpus), count in rows[:NODES_NAMED]]
+    return "; ".join(shown) if shown else Phrase("NR396.empty")
 
 
 def _live(case: Case, rule: str, key: str, value: str, found: float, **values: object) -> Finding:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from runtime_env.verl_defaults import DEFAULT_CONFIG, configs, defaults, keys, releases, version_key
 from submitter.arguments.compose import Problem
+from submitter.checks.algorithm import FILTER, filters_nothing
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
@@ -22,9 +24,6 @@ _MADE = ("actor_rollout_ref.actor.", "actor_rollout_ref.rollout.", "actor_rollou
 _MADE_WHERE_USED = ("actor_rollout_ref.ref.", "critic.", "distillation.")
 _MADE_BY_SFT = ("model.", "engine.", "optim.", "checkpoint.", "profiler.")
 _SFT = "verl.trainer.sft_trainer"
-
-SECTION_KEYS_NAMED = 3
-"""Unknown keys of one section; more are told in one finding."""
 
 _WHY = {
     "no_stack": "NR101.no_stack",
@@ -54,8 +53,15 @@ def exists(case: Case) -> Iterator[Finding]:
 def plus_missing(case: Case) -> Iterator[Finding]:
     """Source: Hydra composes in struct mode; the key is a field of verl/workers/config/*.py, or of a free dict."""
     for problem, place in _problems(case, "add"):
-        yield Finding("NR103", _certain(case), place, problem.key, values=dict(problem.values))
+        if problem.key.lstrip("+").startswith(f"{FILTER}.") and filters_nothing(case):
+            continue  # NR332 says so: with a plus nothing would read it
+        hint = "NR103.drop" if problem.key.endswith(_READ_BY_NOBODY) else "NR103.plus"
+        values: dict[str, object] = {"hint": Phrase(hint, {"value": problem.key})}
+        yield Finding("NR103", _certain(case), place, problem.key, values=values)
 
+
+_READ_BY_NOBODY = tuple(f".{section}.grad_offload" for section in ("fsdp_config", "fsdp", "veomni", "torchtitan"))
+"""verl/workers/config/engine.py: a field of every engine's class, but only the Megatron engine reads it."""
 
 _TYPE_SEVERITY: dict[str, Severity] = {"fails": "error", "fraction": "error", "truthy": "warning", "odd": "warning"}
 _TYPE_HOW = {
@@ -79,15 +85,27 @@ def wrong_type(case: Case) -> Iterator[Finding]:
 
 def other_release(case: Case) -> Iterator[Finding]:
     """Source: the keys of every verl release that was read (runtime_env/verl)."""
-    by_section: dict[str, list[tuple[Place, str, Phrase]]] = {}
+    by_section: dict[str, list[_Elsewhere]] = {}
     for problem, place in _problems(case, "unknown"):
         phrase = _elsewhere(case, problem.key)
         if phrase is not None and not _came_after_stand_in(case, problem.key):
-            section = _absent_section(case, problem.key) if phrase.id == "NR106.engine" else problem.key
-            by_section.setdefault(section, []).append((place, problem.key, phrase))
+            section = _section(problem) if phrase.id in _ONE_CAUSE else problem.key
+            by_section.setdefault(section, []).append(_Elsewhere(place, problem.key, phrase))
     for section, found in by_section.items():
-        for place, key, phrase in _folded(section, found):
-            yield Finding("NR106", _certain(case), place, key, values={"when": phrase, **_release(case)})
+        for one in _folded(section, found):
+            values = {"when": one.phrase, "hint": _drop_or_choose(one.phrase), **_release(case)}
+            yield Finding("NR106", _certain(case), one.place, one.key, values=values)
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    place: Place
+    key: str
+    phrase: Phrase
+
+
+_ONE_CAUSE = {"NR106.engine": (3, "NR106.engine.section"), "NR106.trainer": (1, "NR106.trainer.section")}
+"""Many keys of one section that another engine, or another trainer, has: so many are told one by one."""
 
 
 def group_choice(case: Case) -> Iterator[Finding]:
@@ -150,15 +168,23 @@ def escaped(case: Case) -> Iterator[Finding]:
 def set_twice(case: Case) -> Iterator[Finding]:
     """Source: Hydra applies arguments in their order; the last one counts."""
     seen: dict[str, tuple[str, Spelled]] = {}
+    refused = {problem.key for problem, _ in _problems(case, "exists")}  # NR102 tells of these
     for group, argument in _grouped(case):
         first = seen.get(argument.key)
         seen[argument.key] = group, argument
-        if first is None or _adds(argument) or _replaced(case, argument.key):
+        if first is None or argument.key in refused or _adds(argument) or _replaced(case, argument.key):
             continue
         same = first[1].text == argument.text
         values: dict[str, object] = {"first": first[1].text, "line": first[1].place.line}
         values |= {"group": first[0], "other": group}
         yield Finding("NR107", "hint" if same else "warning", argument.place, argument.text, values=values)
+
+
+def added_beside(case: Case) -> Iterator[Finding]:
+    """Source: the keys of the section in verl/trainer/config/**: Hydra adds any other, and nothing reads it."""
+    for problem, place in _problems(case, "new"):
+        if not _came_after_stand_in(case, problem.key) and _elsewhere(case, problem.key) is None:
+            yield Finding("NR115", "warning", place, problem.key, values={**problem.values, **_release(case)})
 
 
 RULES = (
@@ -175,6 +201,7 @@ RULES = (
     Rule("NR112", ("error",), missing),
     Rule("NR113", ("error",), leads_nowhere),
     Rule("NR114", ("warning",), escaped),
+    Rule("NR115", ("warning",), added_beside),
 )
 
 
@@ -182,10 +209,16 @@ def _problems(case: Case, *kinds: str) -> Iterator[tuple[Problem, Place]]:
     if case.composition is None or not any(one.kind in kinds for one in case.composition.problems):
         return
     places = [argument.place for argument in spelled(case.job)]
+    replaced = _replaced_sections(case.composition.problems)
     for problem in case.composition.problems:
-        if problem.kind in kinds:
+        if problem.kind in kinds and not problem.key.startswith(replaced):
             alone = Place(file=case.job.file, key=problem.key)
             yield problem, alone if problem.index is None else places[problem.index]
+
+
+def _replaced_sections(problems: Sequence[Problem]) -> tuple[str, ...]:
+    """Sections that the job sets to something else, which is told: what it sets below them has no other cause."""
+    return tuple(f"{one.key}." for one in problems if one.kind == "type" and one.values.get("expected") == "dict")
 
 
 def _not_composed(case: Case) -> Iterator[NotChecked]:
@@ -240,6 +273,8 @@ def _elsewhere(case: Case, key: str) -> Phrase | None:
     own = case.composition.release
     having = [release for release in releases() if _has(release, key)]
     if own in having:
+        if not case.settings.ppo:
+            return Phrase("NR106.trainer")
         return Phrase("NR106.engine", {"way": _engine_with(own, case.settings.config, key)})
     older = [release for release in having if version_key(release) < version_key(own)]
     newer = [release for release in having if version_key(release) > version_key(own)]
@@ -249,19 +284,28 @@ def _elsewhere(case: Case, key: str) -> Phrase | None:
     return Phrase("NR106.new", {"since": newer[0]}) if newer else None
 
 
-def _absent_section(case: Case, key: str) -> str:
-    """`actor_rollout_ref.actor.megatron.x` → `actor_rollout_ref.actor.megatron`, where the job has no such section."""
-    names = key.split(".")
-    prefixes = (".".join(names[:length]) for length in range(1, len(names)))
-    return next((prefix for prefix in prefixes if not case.settings.has_section(prefix)), key)
+def _section(problem: Problem) -> str:
+    """`actor_rollout_ref.actor.megatron.x` → `actor_rollout_ref.actor.megatron`, where the job has no such section;
+    else `data.*`, keys of a section that is there."""
+    parent = problem.values["parent"]
+    depth = parent.count(".") + 1 if parent else 0
+    missing = ".".join(problem.key.split(".")[: depth + 1])
+    return f"{parent}.*".lstrip(".") if missing == problem.key else missing
 
 
-def _folded(section: str, found: list[tuple[Place, str, Phrase]]) -> list[tuple[Place, str, Phrase]]:
+def _folded(section: str, found: list[_Elsewhere]) -> list[_Elsewhere]:
     """Many keys of one section have one cause: they are told at the first of them."""
-    if len(found) <= SECTION_KEYS_NAMED:
+    first = found[0]
+    most, folded = _ONE_CAUSE.get(first.phrase.id, (len(found), ""))
+    if len(found) <= most:
         return found
-    place, _, phrase = found[0]
-    return [(place, section, Phrase("NR106.section", {**phrase.values, "count": len(found)}))]
+    values = {**first.phrase.values, "count": len(found)}
+    return [_Elsewhere(first.place, section, Phrase(folded, values))]
+
+
+def _drop_or_choose(phrase: Phrase) -> Phrase:
+    """Each remedy once: that a key is gone is a reason to drop it, no matter which stack."""
+    return Phrase("NR106.drop" if phrase.id == "NR106.gone" else "NR106.choose")
 
 
 def _gone_engine(case: Case) -> Iterator[Finding]:

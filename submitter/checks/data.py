@@ -97,24 +97,25 @@ def prompt_not_chat(case: Case) -> list[Finding]:
 
 def reward_columns(case: Case) -> list[Finding]:
     """Source: verl/experimental/reward_loop/reward_manager/*.py: data_source and reward_model["ground_truth"]."""
-    if not _rewards_read_columns(case.settings):
+    if not rewards_read_columns(case.settings):
         return []
-    severity: Severity = "error" if _own_agent_loop(case.settings) is None else "warning"
+    severity: Severity = "error" if own_agent_loop(case.settings) is None else "warning"
     return [
         _finding(case, "NR348", severity, one, limit=_names(one), missing=", ".join(missing), raw=_raw(one))
-        for one in _scored(case)
+        for one in scored_files(case)
         if one.columns and (missing := list(_missing(one)))
     ]
 
 
 def data_relative(case: Case) -> list[Finding]:
     """Source: the trainer opens it below Ray's folder for the job, which holds the working_dir alone."""
-    said = []
+    said, folder = [], case.job.runtime_env.working_dir
+    where = Phrase("NR349.folder", {"folder": folder}) if folder else Phrase("NR349.none")
     for one in case.data:
         if not _relative(one) or one.state not in ("lost", "absent"):
             continue
         severity: Severity = "error" if case.working_dir else "warning"
-        said.append(_finding(case, "NR349", severity, one, limit=case.job.runtime_env.working_dir or "-"))
+        said.append(_finding(case, "NR349", severity, one, limit=folder, where=where))
     return said
 
 
@@ -122,7 +123,7 @@ def reward_key_ignored(case: Case) -> list[Finding]:
     """Source: the reward loop's managers read the column data_source by that name since 0.7.1."""
     key = "data.reward_fn_key"
     value = case.settings.text(key)
-    if not case.settings.is_set(key) or value in (None, "data_source") or not _rewards_read_columns(case.settings):
+    if not case.settings.is_set(key) or value in (None, "data_source") or not rewards_read_columns(case.settings):
         return []
     return [Finding("NR350", "warning", case.settings.place(key), value, "data_source")]
 
@@ -223,7 +224,7 @@ def _used(case: Case) -> list[DataFile]:
     return [one for one in read if one.key == TRAIN or looks]
 
 
-def _scored(case: Case) -> list[DataFile]:
+def scored_files(case: Case) -> list[DataFile]:
     """Files whose answers get a reward."""
     return [one for one in _default(case, "read") if one.key == TRAIN or _validates(case.settings)]
 
@@ -239,7 +240,7 @@ def _relative(one: DataFile) -> bool:
 
 
 def _names(one: DataFile) -> str:
-    return ", ".join(sorted(one.columns)) or "-"
+    return ", ".join(sorted(one.columns))
 
 
 def _raw(one: DataFile) -> Phrase | str:
@@ -257,7 +258,7 @@ def _missing(one: DataFile) -> Iterable[str]:
         yield "reward_model.ground_truth"
 
 
-def _rewards_read_columns(settings: Settings) -> bool:
+def rewards_read_columns(settings: Settings) -> bool:
     """verl's own reward managers do, with a reward function of the user's too; a reward model alone does not."""
     own = settings.text("reward.reward_manager.source")
     if any(settings.text(key) not in (None, *_MANAGERS) for key in _MANAGER_KEYS):
@@ -269,7 +270,7 @@ def _rewards_read_columns(settings: Settings) -> bool:
     return function or not model
 
 
-def _own_agent_loop(settings: Settings) -> str | None:
+def own_agent_loop(settings: Settings) -> str | None:
     """An agent loop of the user's may score its answers itself."""
     agent = "actor_rollout_ref.rollout.agent"
     loop = settings.text(f"{agent}.default_agent_loop")

@@ -1,7 +1,7 @@
 """The training and validation files that can be read here: what verl's dataset would find in them, bounded.
 
-Of parquet only the footer is read, of JSON the first row and, in a small file, the number of rows. Nothing is opened
-that is no regular file: a pipe would block.
+Of parquet the footer is read, and one short column of its first rows; of JSON the first row and, in a small file, the
+number of rows. Nothing is opened that is no regular file: a pipe would block.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ JSON_HEAD_BYTES = 4 << 20
 JSON_COUNTED_BYTES = 64 << 20
 """The rows of a larger file are not counted."""
 
+SOURCE = "data_source"
+SOURCE_BATCH_ROWS, SOURCE_BATCHES = 10_000, 10
+"""Rows that the sources of a file are looked for in."""
+SOURCES_READ = 100
+"""More than a data set is mixed of; a column with a text of its own in each row ends here."""
+
 Kind = Literal["chat", "text", "struct", "other"]
 """`chat`: a list of structs; `text`: a string, or a list of them; `struct`: has named fields."""
 State = Literal["read", "remote", "absent", "lost", "format", "no_file", "unreadable", "corrupt", "no_reader"]
@@ -58,6 +64,8 @@ class DataFile:
     columns: Mapping[str, Column] = field(default_factory=dict)
     rows: int | None = None
     """None: not counted."""
+    sources: tuple[str, ...] = ()
+    """The values of the column `data_source` in the first rows of a parquet file."""
 
 
 def read_data(settings: Settings, working_dir: str | None) -> tuple[DataFile, ...]:
@@ -136,14 +144,14 @@ def _read_file(key: str, path: str, here: Path) -> DataFile:
         return DataFile(key, path, "no_file")
     read = _parquet if path.endswith(".parquet") else _json
     try:
-        columns, rows = read(here)
+        columns, rows, sources = read(here)
     except _NoReaderError:
         return DataFile(key, path, "no_reader")
     except _CorruptError as error:
         return DataFile(key, path, "corrupt", error.why)
     except OSError as error:
         return DataFile(key, path, "unreadable", error.strerror or str(error))
-    return DataFile(key, path, "read", columns=columns, rows=rows)
+    return DataFile(key, path, "read", columns=columns, rows=rows, sources=sources)
 
 
 def _is_folder(path: Path) -> bool:
@@ -163,7 +171,7 @@ class _CorruptError(Exception):
         self.why = why
 
 
-def _parquet(path: Path) -> tuple[dict[str, Column], int]:
+def _parquet(path: Path) -> tuple[dict[str, Column], int, tuple[str, ...]]:
     _check_parquet_ends(path)
     try:
         import pyarrow
@@ -172,11 +180,28 @@ def _parquet(path: Path) -> tuple[dict[str, Column], int]:
         raise _NoReaderError from None
     try:
         with parquet.ParquetFile(path) as file:
-            return {one.name: _arrow_column(one.type) for one in file.schema_arrow}, file.metadata.num_rows
+            columns = {one.name: _arrow_column(one.type) for one in file.schema_arrow}
+            sources = _sources(file) if SOURCE in columns and columns[SOURCE].kind == "text" else ()
+            return columns, file.metadata.num_rows, sources
     except (pyarrow.ArrowException, ValueError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the system's; pyarrow says with an OSError without a number that a footer is broken
         raise _CorruptError(next(iter(str(error).splitlines()), type(error).__name__)) from error
+
+
+def _sources(file: Any) -> tuple[str, ...]:
+    """Of the one column, and not of more rows than take a few milliseconds."""
+    import pyarrow
+
+    found: dict[str, None] = {}
+    try:
+        for batch in islice(file.iter_batches(SOURCE_BATCH_ROWS, columns=[SOURCE]), SOURCE_BATCHES):
+            found.update((one, None) for one in batch.column(0).unique().to_pylist() if isinstance(one, str))
+            if len(found) > SOURCES_READ:
+                break
+    except (pyarrow.ArrowException, OSError, ValueError):
+        return ()  # a codec that is not built in here says nothing about the nodes
+    return tuple(found)
 
 
 def _check_parquet_ends(path: Path) -> None:
@@ -206,7 +231,7 @@ def _arrow_column(kind: Any) -> Column:
     return Column("text" if text else "other", str(kind))
 
 
-def _json(path: Path) -> tuple[dict[str, Column], int | None]:
+def _json(path: Path) -> tuple[dict[str, Column], int | None, tuple[str, ...]]:
     with path.open("rb") as file:
         head = file.read(JSON_HEAD_BYTES)
         whole = len(head) < JSON_HEAD_BYTES
@@ -215,7 +240,7 @@ def _json(path: Path) -> tuple[dict[str, Column], int | None]:
         raise _CorruptError(Phrase("NR342.blank"))
     first = _first_row(text, whole)
     columns = {} if first is None else {name: _json_column(value) for name, value in first.items()}
-    return columns, _json_rows(path, text, whole)
+    return columns, _json_rows(path, text, whole), ()
 
 
 def _first_row(text: str, whole: bool) -> dict[str, Any] | None:

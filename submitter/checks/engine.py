@@ -66,7 +66,8 @@ def expandable_segments(case: Case) -> list[Finding]:
     if case.settings.truth(f"{ADDITIONAL}.rl_config.enabled"):  # vLLM-Ascend then takes it out of the flag itself
         return []
     rest = ",".join(part for part in flag.value.split(",") if "expandable_segments" not in part)
-    return [Finding("NR301", "error", flag.place, flag.value, values={"name": flag.name, "rest": rest or "-"})]
+    left = Phrase("NR301.rest" if rest else "NR301.nothing", {"name": flag.name, "rest": rest})
+    return [Finding("NR301", "error", flag.place, flag.value, values={"name": flag.name, "do": left})]
 
 
 def task_queue_with_graphs(case: Case) -> list[Finding]:

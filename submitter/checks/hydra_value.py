@@ -70,5 +70,5 @@ def _hydra(text: str) -> object:
         if override.is_sweep_override():
             return UNREADABLE
         return plain(override.value())
-    except HydraException:
+    except (HydraException, RecursionError):
         return UNREADABLE

@@ -103,7 +103,7 @@ def shadows_verl(case: Case) -> list[Finding]:
     if not _ships(case, "verl"):
         return []
     place = case.job.place("runtime_env.working_dir")
-    return [Finding("NR384", "warning", place, case.job.runtime_env.working_dir, _release(case))]
+    return [Finding("NR384", "warning", place, case.job.runtime_env.working_dir, values={"verl": _verl(case)})]
 
 
 def module_elsewhere(case: Case) -> list[Finding]:
@@ -182,8 +182,7 @@ def _no_entry_point(case: Case, module: str, release: str | None) -> Finding:
 
 
 def _absent(case: Case, severity: Severity, module: str, release: str | None, instead: str) -> Finding:
-    verl = f"{_VERL} {release}" if release else _VERL
-    return Finding("NR383", severity, _place(case), module, release, {"verl": verl, "successor": instead})
+    return Finding("NR383", severity, _place(case), module, release, {"verl": _verl(case), "successor": instead})
 
 
 def _meant(module: str) -> str:
@@ -223,5 +222,5 @@ def _ships(case: Case, module: str) -> bool:
     return any(one == module or one.startswith(f"{module}.") for one in found.modules)
 
 
-def _release(case: Case) -> str:
-    return (case.stack.verl_release if case.stack else None) or "-"
+def _verl(case: Case) -> str:
+    return f"{_VERL} {case.stack.verl_release}" if case.stack else _VERL

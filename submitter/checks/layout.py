@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from runtime_env.verl_defaults import version_key
@@ -55,9 +55,8 @@ def expert_world(case: Case) -> list[Finding]:
             continue
         sizes = f"ETP {layout.expert_tensor} × EP {layout.expert} × PP {layout.pipeline} = {product}"
         values: dict[str, object] = {
-            "rest": f"ETP {layout.expert_tensor} × PP {layout.pipeline}",
             "tensor": layout.tensor,
-            "choices": _joined(_expert_sizes(case, layout)),
+            "do": _expert_phrase(case, layout),
         }
         place = _place(case, role, layout, "expert_model_parallel_size", "expert_tensor_parallel_size")
         found.append(Finding("NR243", "error", place, sizes, str(layout.world), values))
@@ -68,9 +67,10 @@ def heads(case: Case) -> list[Finding]:
     """Source: megatron/core/transformer/transformer_config.py: num_attention_heads % TP."""
     count = case.model.num_attention_heads if case.model else None
     return [
-        _model_finding(case, "NR244", "error", _place(case, role, layout), f"TP {layout.tensor}", count)
+        _model_finding(case, "NR244", "error", _place(case, role, layout), f"TP {layout.tensor}", count, fits=fits)
         for role, layout in _tensor(case)
         if count and count % layout.tensor
+        for fits in [_fitting(case, layout.world, layout.pipeline * layout.context)]
     ]
 
 
@@ -78,9 +78,10 @@ def kv_heads(case: Case) -> list[Finding]:
     """Source: megatron/core/transformer/transformer_config.py: num_query_groups and TP, one divides the other."""
     count = case.model.num_key_value_heads if case.model and not case.model.mla else None
     return [
-        _model_finding(case, "NR245", "error", _place(case, role, layout), f"TP {layout.tensor}", count)
+        _model_finding(case, "NR245", "error", _place(case, role, layout), f"TP {layout.tensor}", count, fits=fits)
         for role, layout in _tensor(case)
         if count and not parallel.shares(count, layout.tensor) and not _uneven_heads(case, layout.tensor)
+        for fits in [_fitting(case, layout.world, layout.pipeline * layout.context)]
     ]
 
 
@@ -207,10 +208,11 @@ def ulysses_heads(case: Case) -> list[Finding]:
     """Source: verl/models/transformers/monkey_patch.py, apply_monkey_patch: num_attention_heads % SP."""
     count = case.model.num_attention_heads if case.model else None
     return [
-        _model_finding(case, "NR256", severity, _place(case, role, layout), f"SP {layout.sequence}", count)
+        _model_finding(case, "NR256", severity, _place(case, role, layout), f"SP {layout.sequence}", count, fits=fits)
         for role, layout in _layouts(case)
         if count and count % layout.sequence
         for severity in [_certain(layout)]
+        for fits in [_fitting(case, layout.world, 1)]
     ]
 
 
@@ -218,10 +220,11 @@ def ulysses_kv_heads(case: Case) -> list[Finding]:
     """Source: verl/models/transformers/monkey_patch.py, apply_monkey_patch: kv heads and SP, one divides the other."""
     count = case.model.num_key_value_heads if case.model and not case.model.mla else None
     return [
-        _model_finding(case, "NR257", severity, _place(case, role, layout), f"SP {layout.sequence}", count)
+        _model_finding(case, "NR257", severity, _place(case, role, layout), f"SP {layout.sequence}", count, fits=fits)
         for role, layout in _layouts(case)
         if count and not parallel.shares(count, layout.sequence) and not _uneven_heads(case, layout.sequence)
         for severity in [_certain(layout)]
+        for fits in [_fitting(case, layout.world, 1)]
     ]
 
 
@@ -374,12 +377,19 @@ def _not_the_world(settings: Settings, role: str, layout: Training) -> str:
 
 
 def _model_finding(
-    case: Case, rule: str, severity: Severity, place: Place, value: str, count: int | None, spelled: str = ""
+    case: Case,
+    rule: str,
+    severity: Severity,
+    place: Place,
+    value: str,
+    count: int | None,
+    spelled: str = "",
+    fits: Callable[[int], bool] = lambda _size: True,
 ) -> Finding:
-    """About a size of the model, whose source the texts name."""
+    """About a size of the model, whose source the texts name. `fits`: which of its divisors the world has room for."""
     values: dict[str, object] = {
         "source": case.model.said if case.model else "",
-        "choices": _joined(_choices(case.model, count)),
+        "choices": _joined([size for size in _choices(case.model, count) if fits(size)]),
         "spelled": spelled,
     }
     return Finding(rule, severity, place, value, None if count is None else str(count), values)
@@ -392,8 +402,22 @@ def _choices(model: ModelShape | None, count: int | None) -> list[int]:
     return parallel.divisors(count) if count else []
 
 
+def _fitting(case: Case, world: int, rest: int) -> Callable[[int], bool]:
+    """Sizes of a group within a node that the world can be cut into, beside groups of `rest`."""
+    node = case.settings.positive("trainer.n_gpus_per_node") or world
+    share = world // rest if world % rest == 0 else 0  # what does not divide is another rule's
+    return lambda size: size <= node and share % size == 0
+
+
+def _expert_phrase(case: Case, layout: Training) -> Phrase:
+    sizes, rest = _expert_sizes(case, layout), f"ETP {layout.expert_tensor} × PP {layout.pipeline}"
+    if not sizes:
+        return Phrase("NR243.none", {"rest": rest, "world": layout.world})
+    return Phrase("NR243.choices", {"rest": rest, "choices": _joined(sizes)})
+
+
 def _joined(sizes: list[int]) -> str:
-    return ", ".join(map(str, sizes)) or "-"
+    return ", ".join(map(str, sizes))
 
 
 def _uneven_heads(case: Case, size: int) -> bool:

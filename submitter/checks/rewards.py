@@ -57,9 +57,13 @@ def function_keys(case: Case) -> Iterator[Finding]:
         return
     old = [key for key in (f"{OLD}.path", f"{OLD}.name") if settings.value(key) is not None]
     if file is not None and file.key == OLD and file.name is None:
-        yield Finding("NR328", "error", settings.place(f"{OLD}.path"), "null", f"{OLD}.name")
+        what = Phrase("NR328.null", {"name": f"{OLD}.name"})
+        at = settings.place(f"{OLD}.name", f"{OLD}.path")
+        yield Finding("NR328", "error", at, "null", f"{OLD}.name", {"what": what})
     elif old and settings.is_set(f"{NEW}.path") and settings.value(f"{NEW}.path") is not None:
-        yield Finding("NR328", "warning", settings.place(f"{NEW}.path"), settings.text(f"{NEW}.path"), f"{OLD}.path")
+        at, value = settings.place(f"{NEW}.path"), settings.text(f"{NEW}.path")
+        what = Phrase("NR328.lost", {"key": f"{NEW}.path", "value": value, "old": old[0]})
+        yield Finding("NR328", "warning", at, value, f"{OLD}.path", {"what": what})
 
 
 def manager(case: Case) -> list[Finding]:

@@ -180,8 +180,13 @@ def _place(case: Case, engine: Rollout) -> Place:
 
 
 def _of_model(case: Case, rule: str, severity: Severity, key: str, value: str, count: int) -> Finding:
+    engine = _engine(case)
+    assert engine is not None  # the rules that call this have one
     heads = rule != "NR265" and case.model is not None
-    choices = ", ".join(map(str, head_sizes(case.model))) if heads and case.model else _joined(count)
+    sizes = head_sizes(case.model) if heads and case.model else parallel.divisors(count)
+    room = engine.world // (engine.data * engine.pipeline if heads else engine.pipeline)
+    fitting = [size for size in sizes if room % size == 0 and (not heads or size <= engine.node)]
+    choices = ", ".join(map(str, fitting if room else sizes))
     values: dict[str, object] = {"source": case.model.said if case.model else "", "choices": choices}
     return Finding(rule, severity, _key(case, key), value, str(count), values)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TypeGuard
 
 from runtime_env.verl_defaults import DEFAULT_CONFIG, DEFAULT_ENGINE, configs, defaults, nearest_release
-from submitter.arguments.compose import Options
+from submitter.arguments.compose import MEGATRON_CONFIG, Options
 from submitter.checks.hydra_value import UNREADABLE, plain, read
 from submitter.checks.spelled import spelled
 from submitter.errors import Place
@@ -33,6 +33,11 @@ _DEEPEST_REFERENCE = 8
 """verl's defaults refer to each other at most three deep; a cycle ends here."""
 _MISSING = "???"
 """OmegaConf's mark of a value that must be given."""
+_MEGATRON = "megatron"
+_STRATEGY = ".strategy"
+"""Of an engine that the release lacks there is none: no layout can be told from another engine's."""
+_OTHER_TRAINERS = re.compile(r"verl\.trainer\.\w*sft\w*")
+"""verl's own, with a configuration of their own: keys of PPO's in such a job are a mistake that composition tells."""
 _SELECT = re.compile(r"\$\{oc\.select:([^,{}]+)(?:,(.*))?\}", re.DOTALL)
 _REFERENCE = re.compile(r"\$\{(\.*[A-Za-z_][\w.]*)\}")
 
@@ -52,19 +57,26 @@ class Settings:
         self._given = dict(_given(job))
         self.release = nearest_release(release)
         self.config = _config_name(job)
-        self.ppo = job.trainer.module in PPO_MODULES or any(key.startswith(_PPO_ROOT) for key in self._given)
+        self.ppo = job.trainer.module in PPO_MODULES or (
+            _OTHER_TRAINERS.fullmatch(job.trainer.module) is None
+            and any(key.startswith(_PPO_ROOT) for key in self._given)
+        )
         """The trainer reads verl's PPO configuration."""
         self._engine = _engine(self._given)
 
     @cached_property
     def _defaults(self) -> Mapping[str, object]:
-        """Of an engine or a config that this release lacks: of its own, since composition tells of the other."""
+        """Of a config that this release lacks: of its own, since composition tells of the other."""
         if not self.ppo:
             return {}
         known = configs(self.release)
         config = self.config if self.config in known else DEFAULT_CONFIG
-        engine = self._engine if self._engine in known[config] else DEFAULT_ENGINE
-        return defaults(self.release, config, engine).values
+        if self._engine in known[config]:
+            return defaults(self.release, config, self._engine).values
+        if self._engine == _MEGATRON and config == DEFAULT_CONFIG and MEGATRON_CONFIG in known:
+            return defaults(self.release, MEGATRON_CONFIG, DEFAULT_ENGINE).values
+        values = defaults(self.release, config, DEFAULT_ENGINE).values
+        return {key: value for key, value in values.items() if not key.endswith(_STRATEGY)}
 
     def value(self, key: str) -> object:
         """None: null, or no such key, or nothing that can be known here."""

@@ -54,11 +54,11 @@ class _Cap:
 
 def over_model_len(case: Case) -> list[Finding]:
     """Source: verl vllm_async_server.py and async_sglang_server.py, generate: max_tokens is cut to what is left."""
-    limit, sizes = case.settings.positive(_MODEL_LEN), _lengths(case.settings)
+    limit, sizes = _engine_number(case.settings, "max_model_len"), _lengths(case.settings)
     if limit is None or sizes is None or sum(sizes) <= limit:
         return []
     severity: Severity = "error" if sizes[0] >= limit else "warning"
-    place = case.settings.place(_MODEL_LEN, _DATA_RESPONSE, _DATA_PROMPT)
+    place = case.settings.place(*_engine_keys("max_model_len"), _DATA_RESPONSE, _DATA_PROMPT)
     return [Finding("NR221", severity, place, str(sum(sizes)), str(limit), {"arithmetic": _sum(sizes)})]
 
 

@@ -71,6 +71,8 @@ def weights_to_start_from(case: Case) -> Iterator[Finding]:
         own = f"{role}.megatron"
         if settings.text(f"{role}.strategy") != "megatron":
             continue
+        if role == REF and not _sets(settings, own, "use_mbridge", "use_dist_checkpointing", "dist_checkpointing_path"):
+            continue  # it follows the actor, which is told
         if settings.truth(f"{own}.use_mbridge") is False and uses_engine(settings):
             yield Finding("NR319", "error", settings.place(f"{own}.use_mbridge"), "False", "True")
         if settings.truth(f"{own}.use_dist_checkpointing") and not settings.value(f"{own}.dist_checkpointing_path"):
@@ -89,6 +91,10 @@ RULES = (
 
 def _reference(settings: Settings) -> tuple[str, ...]:
     return (REF,) if needs_reference(settings) else ()
+
+
+def _sets(settings: Settings, section: str, *names: str) -> bool:
+    return any(settings.is_set(f"{section}.{name}") for name in names)
 
 
 def _optimizer(settings: Settings, key: str, severity: Severity, needs: str) -> Finding:

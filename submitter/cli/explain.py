@@ -10,7 +10,7 @@ import click
 from submitter.cli.commands import Command
 from submitter.cli.language import language, say
 from submitter.cli.options import json_option, option, stack_option
-from submitter.cli.output import print_json
+from submitter.cli.output import emit, print_json
 from submitter.cli.table import Column, print_block, print_table
 from submitter.errors import Place, UsageError
 
@@ -93,12 +93,16 @@ def _rules() -> dict[str, Check]:
 
 def _list_checks(as_json: bool) -> None:
     from submitter.checks.about import title
+    from submitter.checks.families import by_family
 
     if as_json:
         print_json([_document(rule) for rule in _rules().values()])
         return
     columns = (Column("id"), Column("severity"), Column("title", wraps=True))
-    print_table(columns, [(name, _severities(rule), title(name, language())) for name, rule in _rules().items()])
+    for heading, rules in by_family(_rules().values()):
+        emit(say(heading))
+        rows = [(f"  {rule.id}", _severities(rule), title(rule.id, language())) for rule in rules]
+        print_table(columns, rows, head=False)
 
 
 def _show_check(rule: Check, as_json: bool) -> None:

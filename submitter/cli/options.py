@@ -67,12 +67,12 @@ def force_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def load(job: str, sets: tuple[str, ...], stack: str | None = None) -> Job:
     """The job as the command line asks for it: file, environment, `--set`, `--stack`, trainer arguments after `--`."""
-    from runtime_env.stacks import parse_stack
+    from runtime_env.stacks import override
     from submitter.job.load import load_job
 
     extra = click.get_current_context().meta.get(TRAINER_ARGS, ())
     loaded = load_job(job, environ=os.environ, sets=sets, extra=extra)
-    return loaded if stack is None else replace(loaded, stack=parse_stack(stack, Place(key="--stack")).name)
+    return loaded if stack is None else replace(loaded, stack=override(loaded.stack, stack, Place(key="--stack")))
 
 
 def client(address: str | None, ca: str | None) -> RayClient:

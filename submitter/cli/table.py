@@ -26,14 +26,14 @@ class Column:
     """At spaces; any other is never broken, so that names can be copied."""
 
 
-def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """Unknown values (None) show as `-`."""
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]], *, head: bool = True) -> None:
+    """Unknown values (None) show as `-`. `head`: with the columns' names."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console(markup=False, highlight=False)
     cells = [[_cell(value) for value in row] for row in rows]
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=head)
     for column in columns:
         table.add_column(say(f"cli.column.{column.name}"), no_wrap=not column.wraps, overflow="fold")
     for row in cells:

@@ -9,6 +9,7 @@ from submitter.job.document import Mapping, Node, Scalar
 from submitter.job.fields import Section
 from submitter.job.hydra_grammar import KEY, OPTIONS, dict_key_text
 from submitter.job.model import Argument, Group, RawText, Value
+from submitter.job.nesting import check_key_nesting, check_nesting
 from submitter.job.variables import TEXT_KEY, Scope
 
 _GROUP = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,47}", re.ASCII)
@@ -34,6 +35,7 @@ def _argument(group: Section, key: str) -> Argument:
     place = Place(group.place.file, entry.line, key)
     if KEY.fullmatch(key) is None and key not in OPTIONS:
         raise UsageError("arguments.key", place, key=key)
+    check_key_nesting(key, place)
     value = _value(entry.node, key, group.scope, place)
     if key in OPTIONS and not isinstance(value, (str, RawText)):
         raise UsageError("arguments.option", place, key=key)
@@ -42,7 +44,10 @@ def _argument(group: Section, key: str) -> Argument:
 
 def _value(node: Node, key: str, scope: Scope, place: Place) -> Value:
     if isinstance(node, Scalar) or (isinstance(node, Mapping) and TEXT_KEY in node.entries):
-        return scope.resolve(node, key).value
+        value = scope.resolve(node, key).value
+        if isinstance(value, RawText):
+            check_nesting(value.text, place)
+        return value
     if isinstance(node, Mapping):
         return {name: _entry(name, node, key, scope, place) for name in node.entries}
     return [_value(item, key, scope, place) for item in node.items]

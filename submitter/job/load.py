@@ -14,10 +14,14 @@ from submitter.job.fields import Section, check_known, read_text
 from submitter.job.groups import groups
 from submitter.job.model import Job
 from submitter.job.nearest import nearest
+from submitter.job.nesting import check_key_nesting, check_nesting
 from submitter.job.source import read_text as read_file
 from submitter.job.variables import Scope, check_text, resolve_variables
 
 _PLACED = ("variables", "env", "arguments", "secrets")
+
+_KEY_SHOWN_CHARS = 200
+"""Longer than any key of verl."""
 
 
 def load_job(
@@ -33,10 +37,19 @@ def load_job(
         for text in given:
             name, equals, _ = text.partition("=")
             check_text(text, Place(key=f"{option} {name}" if equals else option))  # never a value: it may be a secret
+    for word in extra:
+        _check_nesting(word)
     root = parse(read_file(path, shown), shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))
     return _job(root, path, shown, environ, sets, extra)
+
+
+def _check_nesting(word: str) -> None:
+    key, _, value = word.partition("=")
+    place = Place(key=f"-- {key[:_KEY_SHOWN_CHARS]}")
+    check_key_nesting(key, place)
+    check_nesting(value or key, place)
 
 
 def _job(

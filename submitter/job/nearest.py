@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-NONE = "-"
+from submitter.texts import NONE as NONE
+
 ALIKE = 0.5
 """Of difflib's ratio: below, two names share a few letters by chance."""
 

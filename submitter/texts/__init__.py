@@ -24,6 +24,10 @@ class Phrase:
     values: Mapping[str, object] = field(default_factory=dict)
 
 
+NONE = "-"
+"""In place of a name, where there is none: `nearest` of a name that no other is like."""
+FAR = ".far"
+"""The end of the id of a text that is said in place of another whose `nearest` is `NONE`."""
 VALUE_LIMIT_CHARS = 4000
 """Of one value in a text: a list of paths or of nodes fits, a pasted file does not flood the terminal."""
 
@@ -80,7 +84,8 @@ TABLE: Mapping[str, tuple[str, str]] = _load()
 
 def text(text_id: str, language: str = "en", /, **values: object) -> str:
     """The text of `text_id` with `values` filled in, on one line: control characters in values are escaped."""
-    template = TABLE[text_id][LANGUAGES.index(language)]
+    far = f"{text_id}{FAR}" if values.get("nearest") == NONE else text_id
+    template = TABLE.get(far, TABLE[text_id])[LANGUAGES.index(language)]
     said = {name: _said(value, language) for name, value in values.items()}
     return template.format(**{name: clipped(one_line(value)) for name, value in said.items()})
 

@@ -24,8 +24,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "检查的 ID 或环境变量名，不区分大小写",
     ),
     "cli.option.stack": (
-        "Another stack than the job's; versions can be replaced: cann-9.1.0,verl=0.9.1",
-        "代替作业中的版本集（stack）；可替换其中的版本：cann-9.1.0,verl=0.9.1",
+        "Another stack than the job's; versions can be replaced: cann-9.1.0,verl=0.9.1 (verl=0.9.1 alone: the "
+        "job's stack with that verl)",
+        "代替作业中的版本集（stack）；可替换其中的版本：cann-9.1.0,verl=0.9.1"
+        "（只写 verl=0.9.1：作业的版本集，仅替换 verl）",
     ),
     "cli.option.force": (
         "Go on in spite of errors with these ids (NR101,NR203)",
@@ -115,9 +117,17 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no check or flag {name}; the nearest is {nearest} (`npurun explain` lists all)",
         "没有名为 {name} 的检查项或环境变量；最接近的是 {nearest}（`npurun explain` 可列出全部）",
     ),
+    "explain.unknown.far": (
+        "there is no check or flag {name} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项或环境变量（`npurun explain` 可列出全部）",
+    ),
     "force.unknown": (
         "there is no check {name}; the nearest is {nearest} (`npurun explain` lists all)",
         "没有检查项 {name}；最接近的是 {nearest}（`npurun explain` 可列出全部）",
+    ),
+    "force.unknown.far": (
+        "there is no check {name} (`npurun explain` lists all)",
+        "没有检查项 {name}（`npurun explain` 可列出全部）",
     ),
     "force.never": (
         "{name} cannot be overridden: the submission itself would break, or give a secret away",
@@ -127,4 +137,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         "--force {name}: there is no error {name} to override",
         "--force {name}：没有可忽略的 {name} 错误",
     ),
+    "family.composition": ("Composition", "参数组合"),
+    "family.batch": ("Batch arithmetic", "批大小"),
+    "family.tokens": ("Token limits", "token 上限"),
+    "family.layout": ("Layout and model", "并行布局与模型"),
+    "family.memory": ("Memory and engines", "内存与推理引擎"),
+    "family.algorithm": ("Algorithm and reward", "算法与奖励"),
+    "family.data": ("Data files and model path", "数据文件与模型路径"),
+    "family.recovery": ("Recovery", "恢复"),
+    "family.launcher": ("Launcher", "启动器"),
+    "family.cluster": ("Cluster shape", "集群形状"),
+    "family.inherited": ("What the workers inherit", "worker 继承的环境"),
+    "family.flags": ("Flags", "环境变量"),
+    "family.hccl": ("Environment and HCCL", "环境与 HCCL"),
+    "family.nodes": ("Nodes", "节点"),
 }

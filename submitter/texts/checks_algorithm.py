@@ -104,6 +104,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{limit} defines no {value}; the nearest name in it: {nearest}",
         "{limit} 中没有定义 {value}；其中最接近的名字：{nearest}",
     ),
+    "NR327.far": (
+        "{limit} defines no {value}",
+        "{limit} 中没有定义 {value}",
+    ),
     "NR327.fix": (
         "Set the custom_reward_function name to a function of the file, or define it (verl's default: compute_score)",
         "请把 custom_reward_function 的 name 设为该文件中的函数，或定义它（verl 默认为 compute_score）",
@@ -113,9 +117,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "file binds the name in a way that only shows when it runs: such files are left alone.",
         "奖励函数在其文件中的名字。这里只解析文件，不导入它。如果名字要运行时才能看出，则不检查该文件。",
     ),
-    "NR328": (
-        "{key} is {value}, and the old section custom_reward_function takes its place whole ({limit})",
-        "{key} 为 {value}，而旧的 custom_reward_function 部分会整体取代它（{limit}）",
+    "NR328": ("{what}", "{what}"),
+    "NR328.null": (
+        "{name} is null, and nothing else names the function: the old section custom_reward_function, which is set, "
+        "takes the new one's place whole",
+        "{name} 为 null，且没有其他地方给出函数名：已设置的旧部分 custom_reward_function 会整体取代新的部分",
+    ),
+    "NR328.lost": (
+        "{key} is {value}, and the old section custom_reward_function takes its place whole ({old})",
+        "{key} 为 {value}，而旧的 custom_reward_function 部分会整体取代它（{old}）",
     ),
     "NR328.fix": (
         "Use reward.custom_reward_function.path and .name only",
@@ -132,6 +142,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR329": (
         "there is no reward manager {value}; verl has {limit}, the nearest is {nearest}",
         "没有名为 {value} 的奖励管理器；verl 有 {limit}，最接近的是 {nearest}",
+    ),
+    "NR329.far": (
+        "there is no reward manager {value}; verl has {limit}",
+        "没有名为 {value} 的奖励管理器；verl 有 {limit}",
     ),
     "NR329.fix": ("Use one of {limit}", "请使用其中之一：{limit}"),
     "NR329.about": (
@@ -166,13 +180,32 @@ TEXTS: dict[str, tuple[str, str]] = {
         "比训练还长的预热。Megatron 的调度器断言它更短；使用 FSDP 时学习率永远达不到设定值。"
         "仅在给出 trainer.total_training_steps 时检查。",
     ),
-    "NR332": (
-        "{key} is {value}, and filter_groups is on (needed: {limit})",
-        "{key} 为 {value}，而 filter_groups 已开启（需要：{limit}）",
+    "NR332": ("{what}", "{what}"),
+    "NR332.unread": (
+        "algorithm.filter_groups.enable is True, but this trainer of verl {verl} does not read it: nothing is filtered",
+        "algorithm.filter_groups.enable 为 True，但 verl {verl} 的这个训练器不读取它：不会过滤任何分组",
     ),
-    "NR332.fix": (
-        "Set {limit}, or algorithm.filter_groups.enable=False",
-        "请设置 {limit}，或 algorithm.filter_groups.enable=False",
+    "NR332.metric": (
+        "algorithm.filter_groups.enable is True without {metric}: verl does not know what to filter by",
+        "algorithm.filter_groups.enable 为 True，但没有 {metric}：verl 不知道按什么过滤",
+    ),
+    "NR332.pool": (
+        "algorithm.filter_groups.enable is True, and the reward model shares the trainer's NPUs: groups are filtered "
+        "before its scores are there",
+        "algorithm.filter_groups.enable 为 True，而奖励模型与训练器共用 NPU：过滤分组时还没有它的分数",
+    ),
+    "NR332.fix": ("{do}", "{do}"),
+    "NR332.do_unread": (
+        "Take the trainer recipe.dapo.main_dapo, or drop algorithm.filter_groups",
+        "请使用训练器 recipe.dapo.main_dapo，或去掉 algorithm.filter_groups",
+    ),
+    "NR332.do_metric": (
+        "Set {metric}, for instance to acc or score, or algorithm.filter_groups.enable=False",
+        "请设置 {metric}，例如 acc 或 score，或设置 algorithm.filter_groups.enable=False",
+    ),
+    "NR332.do_pool": (
+        "Set {pool}=True, or algorithm.filter_groups.enable=False",
+        "请设置 {pool}=True，或设置 algorithm.filter_groups.enable=False",
     ),
     "NR332.about": (
         "DAPO's group filtering. Before verl 0.9.0 only the DAPO recipe's own trainer reads it, and main_ppo passes "

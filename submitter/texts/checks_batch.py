@@ -72,10 +72,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} 为 {value}，但每步只有 {limit} 个 prompt（{batch}）：小批次不能大于整个批次；verl 会停止，新的训练"
         "器则会用无意义的样本补足",
     ),
-    "NR205.fix": (
-        "Set {name} to {sizes} or less (a divisor of {limit}), or raise {batch} to {value}",
-        "把 {name} 设为 {sizes} 或更小（{limit} 的约数），或把 {batch} 提高到 {value}",
-    ),
+    "NR205.fix": ("{do}", "{do}"),
     "NR205.about": (
         "Mini-batch larger than the training batch. Both count prompts, before the repetition by rollout.n. verl "
         "compares them only without dynamic batch sizes; with them, the workers of 0.8.0 and later fail at the "
@@ -88,9 +85,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the batch does not divide as verl's own check at the start wants: {arithmetic}",
         "批次无法按 verl 启动检查的要求整除：{arithmetic}",
     ),
-    "NR206.fix": (
-        "Set data.train_batch_size to {sizes} (with a mini-batch that is the whole batch, that one too)",
-        "把 data.train_batch_size 设为 {sizes}（若小批次就是整个批次，也一并修改）",
+    "NR206.fix": ("{do}", "{do}"),
+    "NR206.batch": ("Set {batch} to {batches}", "请把 {batch} 设为 {batches}"),
+    "NR206.mini": ("Set {name} to {minis}", "请把 {name} 设为 {minis}"),
+    "NR206.either": (
+        "Set {name} to {minis}, or {batch} to {batches}",
+        "请把 {name} 设为 {minis}，或把 {batch} 设为 {batches}",
+    ),
+    "NR206.both": (
+        "Set {name} to {minis} and, together with it, {batch} to {batches}",
+        "请把 {name} 设为 {minis}，同时把 {batch} 设为 {batches}",
+    ),
+    "NR206.same": (
+        "Set {batch} and {name} both to {batches}",
+        "请把 {batch} 和 {name} 都设为 {batches}",
     ),
     "NR206.about": (
         "Batch against the world size. Without dynamic batch sizes verl's start asserts that train_batch_size × n "
@@ -105,11 +113,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '批次无法平均分给 {name} 的各个数据并行 rank：{arithmetic}；verl 会在第一次生成之后停止（"only support '
         'equal chunk" 或断言失败）',
     ),
-    "NR207.fix": (
-        "Set {batch} to {sizes} (with a mini-batch that is the whole batch, that one too), or change nodes or "
-        "parallel sizes",
-        "把 {batch} 设为 {sizes}（若小批次就是整个批次，也一并修改），或调整节点数与并行大小",
-    ),
+    "NR207.fix": ("{do}; or change nodes or parallel sizes", "{do}；或调整节点数与并行大小"),
     "NR207.about": (
         "Batch against the data-parallel size. verl checks this at its start only without dynamic batch sizes; "
         "with them the run fails after minutes of generation. The trainer over the transfer queue "
@@ -118,19 +122,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         "传输队列的训练器（0.9.0 起的 verl.trainer.main_ppo）会补足批次，因此没有问题。",
     ),
     "NR207.unknown": (
-        "NR207 batches against the data-parallel size: not checked, since the parallel sizes of strategy "
+        "batches against the data-parallel size: not checked, since the parallel sizes of strategy "
         "{strategy} cannot be told here",
-        "NR207 未核对批次与数据并行大小：此处无法得知 {strategy} 策略的并行规模",
+        "未核对批次与数据并行大小：此处无法得知 {strategy} 策略的并行规模",
     ),
     "NR208": (
         "{batch} is no multiple of {name}: {arithmetic}; the update of the last, smaller mini-batch fails, or is "
         "padded with samples that teach nothing",
         "{batch} 不是 {name} 的整数倍：{arithmetic}；最后一个较小的小批次会更新失败，或被无意义的样本补足",
     ),
-    "NR208.fix": (
-        "Set {name} to {sizes}, or {batch} to {trains}",
-        "把 {name} 设为 {sizes}，或把 {batch} 设为 {trains}",
-    ),
+    "NR208.fix": ("{do}", "{do}"),
     "NR208.about": (
         "Batch in whole mini-batches. verl does not check it at its start. The workers of 0.8.0 and later (and "
         "Megatron's before) assert it at the first update; FSDP in 0.7.1 trains a smaller last mini-batch; the "
@@ -142,10 +143,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "a mini-batch of {name} cannot be dealt out in equal parts to the data-parallel ranks: {arithmetic}",
         "{name} 的一个小批次无法平均分给各个数据并行 rank：{arithmetic}",
     ),
-    "NR209.fix": (
-        "Set {name} to {sizes}",
-        "把 {name} 设为 {sizes}",
-    ),
+    "NR209.fix": ("{do}", "{do}"),
     "NR209.about": (
         "Mini-batch against the data-parallel size. The workers of verl 0.8.0 and later assert at the first update "
         "that ppo_mini_batch_size × n divides by it. Those of 0.7.1 round down: a mini-batch of nothing stops, any "
@@ -157,9 +155,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} does not divide the share of one data-parallel rank: {arithmetic}",
         "{name} 无法整除单个数据并行 rank 分到的样本数：{arithmetic}",
     ),
-    "NR210.fix": (
-        "Set {name} to {sizes}, or the mini-batch to {minis}",
-        "把 {name} 设为 {sizes}，或把小批次设为 {minis}",
+    "NR210.fix": ("{do}", "{do}"),
+    "NR210.micro": (
+        "Set {name} to {sizes}. Another way: {do}",
+        "请把 {name} 设为 {sizes}。另一种方式：{do}",
     ),
     "NR210.about": (
         "Mini-batch in whole micro-batches. ppo_mini_batch_size × n / data-parallel size has to divide by the "
@@ -189,9 +188,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "default): {arithmetic}",
         "prompt 无法平均分给 {limit} 个 agent worker（rollout.agent.num_workers，默认 8）：{arithmetic}",
     ),
-    "NR212.fix": (
-        "Set actor_rollout_ref.rollout.agent.num_workers to {workers}, or the batch to {trains} prompts",
-        "把 actor_rollout_ref.rollout.agent.num_workers 设为 {workers}，或把批次设为 {trains} 个 prompt",
+    "NR212.fix": ("{do}", "{do}"),
+    "NR212.either": (
+        "Set actor_rollout_ref.rollout.agent.num_workers to {workers}. Another way: {do}",
+        "请把 actor_rollout_ref.rollout.agent.num_workers 设为 {workers}。另一种方式：{do}",
     ),
     "NR212.about": (
         "Batch against the agent workers. The classic trainer cuts what is to be generated into equal parts, one "

@@ -49,12 +49,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "如果作业的 verl 版本未知或由作业安装，则为警告。working_dir 中带来的模块不会提示。",
     ),
     "NR384": (
-        "the working_dir {value} has a package verl: every worker imports it in place of the installed one ({limit})",
-        "working_dir {value} 中有 verl 包：所有工作进程会导入它，而不是已安装的版本（{limit}）",
+        "the working_dir {value} has a package verl: every worker imports it in place of the installed {verl}",
+        "working_dir {value} 中有 verl 包：所有工作进程会导入它，而不是已安装的 {verl}",
     ),
     "NR384.fix": (
-        "Leave it out by runtime_env.excludes, or mean it: then the checks for {limit} may not fit",
-        "请用 runtime_env.excludes 排除它；如果是有意为之，则针对 {limit} 的检查可能不适用",
+        "Leave it out by runtime_env.excludes, or mean it: then the checks for {verl} may not fit",
+        "请用 runtime_env.excludes 排除它；如果是有意为之，则针对 {verl} 的检查可能不适用",
     ),
     "NR384.about": (
         "A copy of verl in the working_dir. The working_dir comes first on the import path of all workers, so a clone "
@@ -212,10 +212,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "会一直等待，或停在“Current node has no NPU available”。只有在剩余的 NPU 节点不足时才提示。",
     ),
     "NR395": (
-        "{found} live node(s) carry the labels {value}, {limit} are wanted; labels of these names in the cluster: "
-        "{seen}",
-        "带有标签 {value} 的存活节点有 {found} 个，需要 {limit} 个；集群中这些名称的标签有：{seen}",
+        "{found} live node(s) carry the labels {value}, {limit} are wanted; {seen}",
+        "带有标签 {value} 的存活节点有 {found} 个，需要 {limit} 个；{seen}",
     ),
+    "NR395.seen": ("labels of these names in the cluster: {labels}", "集群中这些名称的标签有：{labels}"),
+    "NR395.none": ("no node has labels of these names", "没有节点带有这些名称的标签"),
     "NR395.fix": (
         "Correct cluster.labels, or start Ray on the nodes with ray start --labels",
         "请更正 cluster.labels，或在节点上用 ray start --labels 启动 Ray",
@@ -231,6 +232,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{found} live node(s) have {npus} NPUs or more, {limit} are wanted; the cluster: {shape}",
         "有 {npus} 个或更多 NPU 的存活节点有 {found} 个，需要 {limit} 个；集群：{shape}",
     ),
+    "NR396.empty": ("no live node", "没有存活的节点"),
     "NR396.fix": (
         "Lower cluster.nodes or cluster.npus_per_node, or add nodes whose Ray registers NPU "
         "(ray start --resources='{{\"NPU\": {npus}}}' where it does not count them itself)",

@@ -79,7 +79,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{value} is not in verl\'s YAML and cannot be set without +: Hydra ends the trainer with "Could not override"',
         '{value} 不在 verl 的 YAML 中，不写 + 无法设置：Hydra 会以 "Could not override" 结束训练器',
     ),
-    "NR103.fix": ("Write +{value}", "请写 +{value}"),
+    "NR103.fix": ("{hint}", "{hint}"),
+    "NR103.plus": ("Write +{value}", "请写 +{value}"),
+    "NR103.drop": (
+        "Drop it: only the Megatron engine reads it, and with + it would do nothing",
+        "请去掉它：只有 Megatron 引擎会读取它，加上 + 也不会有任何作用",
+    ),
     "NR103.about": (
         "A key that verl reads but its YAML does not list. It is a field of one of verl's config classes, or belongs "
         "to a dict that takes any key (engine_kwargs, override_transformer_config). Hydra wants + or ++ in "
@@ -115,6 +120,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "node",
         "请写其中之一（最接近的是 {nearest}）；由自己的代码注册的名称，需要该代码在每个节点上可用",
     ),
+    "NR105.fix.far": (
+        "Write one of these; a name that your own code registers needs that code on every node",
+        "请写其中之一；由自己的代码注册的名称，需要该代码在每个节点上可用",
+    ),
     "NR105.about": (
         "A name that is not in the list of its key. verl looks these names up in registries, enums and assertions of "
         "its sources, some of them only after the model is loaded. Names that a module of yours registers are told as "
@@ -126,22 +135,32 @@ TEXTS: dict[str, tuple[str, str]] = {
         "verl {release} has no key {value} as this job is composed: {when}",
         "按本作业的组合方式，verl {release} 没有 {value} 这个键：{when}",
     ),
-    "NR106.fix": (
-        "Drop it, or choose the stack or engine that has it",
-        "请去掉它，或选择具有它的版本集或引擎",
+    "NR106.fix": ("{hint}", "{hint}"),
+    "NR106.drop": (
+        "Drop it, or choose the stack that has it",
+        "请去掉它，或选择具有它的版本集",
     ),
-    "NR106.gone": (
-        "gone since {since} (last in {last}); drop it",
-        "自 {since} 起已删除（最后存在于 {last}）；请去掉",
+    "NR106.choose": (
+        "Drop it, or choose the stack, engine or trainer that has it",
+        "请去掉它，或选择具有它的版本集、引擎或训练器",
     ),
+    "NR106.gone": ("gone since {since} (last in {last})", "自 {since} 起已删除（最后存在于 {last}）"),
     "NR106.new": ("new in {since}", "{since} 才新增"),
     "NR106.engine": (
         "it exists with {way}",
         "它只在使用 {way} 时存在",
     ),
-    "NR106.section": (
+    "NR106.engine.section": (
         "it exists with {way}; the job sets {count} keys of it, from here on",
         "它只在使用 {way} 时存在；从此行起，作业设置了其中 {count} 个键",
+    ),
+    "NR106.trainer": (
+        "it belongs to the PPO trainer (verl.trainer.main_ppo)",
+        "它属于 PPO 训练器（verl.trainer.main_ppo）",
+    ),
+    "NR106.trainer.section": (
+        "it belongs to the PPO trainer (verl.trainer.main_ppo); the job sets {count} such keys, from here on",
+        "它属于 PPO 训练器（verl.trainer.main_ppo）；从此行起，作业设置了 {count} 个这样的键",
     ),
     "NR106.about": (
         "A key of another verl version, or of another engine. Scripts that were copied between versions carry keys "
@@ -211,6 +230,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "started (nearest: {nearest})",
         "{value}：verl 的 {target} 没有字段 {field}；actor 启动之后 verl 会以 TypeError 拒绝它（最接近的是 {nearest}）",
     ),
+    "NR110.far": (
+        "{value}: verl's {target} has no field {field}; verl would refuse it with a TypeError once the actors have "
+        "started",
+        "{value}：verl 的 {target} 没有字段 {field}；actor 启动之后 verl 会以 TypeError 拒绝它",
+    ),
     "NR110.fix": (
         "Drop it, or write the field that was meant; what belongs to an engine goes into its own dict, e.g. "
         "engine_kwargs or override_transformer_config",
@@ -229,6 +253,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "~{value} 要删除的键不存在，或值不相同：{reason}",
     ),
     "NR111.fix": ("Drop it (nearest key: {nearest})", "请去掉它（最接近的键：{nearest}）"),
+    "NR111.fix.far": ("Drop it", "请去掉它"),
     "NR111.about": (
         "A deletion of nothing. Hydra ends the trainer when ~key finds no such key, or one with another value than "
         "~key=value names.",
@@ -272,5 +297,54 @@ TEXTS: dict[str, tuple[str, str]] = {
         "A text that shall keep its ${{…}}. verl resolves its configuration in place, which removes the escape, so "
         "that the next reader takes the text for a reference; no spelling prevents both.",
         "希望保留 ${{…}} 的文本。verl 会就地解析配置并去掉转义，后面的读取者会把该文本当作引用；没有写法能避免。",
+    ),
+    "NR115": (
+        "{value} is added beside {nearest}: verl {release} has no such key, Hydra adds it without a word, and nothing "
+        "reads it",
+        "{value} 与已有的 {nearest} 并列添加：verl {release} 没有这个键，Hydra 不作提示就会添加，但没有代码读取它",
+    ),
+    "NR115.fix": ("If {nearest} is meant, write that", "如果想写的是 {nearest}，请改为它"),
+    "NR115.about": (
+        "A key added with + whose name is nearly that of an existing one. Where verl makes no object of a section, any "
+        "name is taken, so that a mistyped one leaves the default in force. No problem for keys that your own code "
+        "reads.",
+        "用 + 添加、且与已有键名几乎相同的键。verl 不为该部分构造对象时，任何名称都会被接受，"
+        "因此写错的键不会生效，仍使用默认值。自己的代码会读取的键不受影响。",
+    ),
+    "NR116": (
+        "vLLM {version} has no {value} ({section}): {why}",
+        "vLLM {version} 没有 {value}（{section}）：{why}",
+    ),
+    "NR116.nowhere": (
+        "no version that was looked at has it, and vLLM ends at an argument that it does not know",
+        "查看过的版本都没有它；遇到不认识的参数时 vLLM 会结束",
+    ),
+    "NR116.elsewhere": (
+        "known to have it: {versions}; vLLM ends at an argument that it does not know",
+        "已知具有它的版本：{versions}；遇到不认识的参数时 vLLM 会结束",
+    ),
+    "NR116.fix": ("{hint}", "{hint}"),
+    "NR116.write": ("Write {nearest}, or drop it", "请写 {nearest}，或去掉它"),
+    "NR116.drop": ("Drop it, or choose the stack whose vLLM has it", "请去掉它，或选择 vLLM 具有它的版本集"),
+    "NR116.about": (
+        "A name below engine_kwargs.vllm that vLLM does not know. It is no option of vLLM's server, or below "
+        "compilation_config no field of it. verl hands both on as they are, and vLLM's parser stops at "
+        "the first that it does not know. A name like none, which a patched vLLM may have, is a warning.",
+        "engine_kwargs.vllm 之下 vLLM 不认识的名称。它不是 vLLM 服务的选项，或在 compilation_config 之下不是其字段。"
+        "verl 原样传递，vLLM 的解析器遇到第一个不认识的就会停止。"
+        "与任何名称都不相近的（修改过的 vLLM 可能具有）只给出警告。",
+    ),
+    "NR117": (
+        "{value} is known to no version of Megatron or MindSpeed that was looked at; nearly the same: {nearest}",
+        "查看过的 Megatron 与 MindSpeed 版本都没有 {value}；几乎相同的是 {nearest}",
+    ),
+    "NR117.fix": ("If {nearest} is meant, write that", "如果想写的是 {nearest}，请改为它"),
+    "NR117.about": (
+        "A mistyped name below override_transformer_config or override_optimizer_config. verl hands these on "
+        "unread: the wrong name is refused by Megatron's config class or does nothing, while the right one keeps its "
+        "default. Names that are like none are not told; they may be your own fork's.",
+        "override_transformer_config 或 override_optimizer_config 之下写错的名称。verl 不作检查就传递："
+        "错误的名称会被 Megatron 的配置类拒绝，或不起作用，而正确的选项仍保持默认值。"
+        "与任何名称都不相近的不提示，它们可能来自自己的分支。",
     ),
 }

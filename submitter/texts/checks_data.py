@@ -143,10 +143,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "或使用自定义奖励管理器时不需要这些列。",
     ),
     "NR349": (
-        "{key}: {value} is relative, and the job's working_dir ({limit}) does not hold it; the trainer starts in a "
-        "folder that Ray makes on one of the nodes",
-        "{key}：{value} 是相对路径，而作业的 working_dir（{limit}）中没有它；训练器在某个节点上由 Ray 创建的目录中启动",
+        "{key}: {value} is relative, and {where}; the trainer starts in a folder that Ray makes on one of the nodes",
+        "{key}：{value} 是相对路径，而{where}；训练器在某个节点上由 Ray 创建的目录中启动",
     ),
+    "NR349.folder": (
+        "the job's working_dir ({folder}) does not hold it",
+        "作业的 working_dir（{folder}）中没有它",
+    ),
+    "NR349.none": ("the job has no working_dir", "作业没有 working_dir"),
     "NR349.fix": (
         "Give the absolute path on storage that all nodes share",
         "请填写所有节点共享的存储上的绝对路径",
@@ -358,5 +362,24 @@ TEXTS: dict[str, tuple[str, str]] = {
         "(--config-path), which is not read here.",
         "作业没有给出的模型路径。verl 的默认值是某个目录名，各节点上都没有，所有工作进程会在启动几分钟后因此结束。"
         "使用自己的配置（--config-path）时没有问题，此处不读取它。",
+    ),
+    "NR338": (
+        "{value} has rows of data_source {sources}, for which verl has no reward function: the first such answer ends "
+        "the run with NotImplementedError",
+        "{value} 中有 data_source 为 {sources} 的行，而 verl 没有对应的奖励函数：第一个此类回答"
+        "会以 NotImplementedError 结束训练",
+    ),
+    "NR338.fix": (
+        "Give a function by reward.custom_reward_function.path and .name, or write a data_source that verl knows, such "
+        "as openai/gsm8k or math_dapo",
+        "请用 reward.custom_reward_function.path 和 .name 给出奖励函数，或将 data_source 改为 verl 认识的名称，"
+        "例如 openai/gsm8k 或 math_dapo",
+    ),
+    "NR338.about": (
+        "The values of the column data_source, where a parquet file can be read here. verl's own reward function "
+        "chooses by them and knows two dozen; the first 100000 rows of a file are looked at. No problem with a reward "
+        "function or a reward model of your own; a warning where your own code may replace verl's function.",
+        "data_source 列的取值（在此处能读取 parquet 文件时）。verl 自带的奖励函数按它选择，只认识二十多种；"
+        "每个文件只查看前 100000 行。使用自己的奖励函数或奖励模型时没有问题；自己的代码可能替换 verl 的函数时为警告。",
     ),
 }

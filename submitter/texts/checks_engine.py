@@ -36,11 +36,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"Expandable segments are not compatible with memory pool" 拒绝启动',
     ),
     "NR301.fix": (
-        "Take expandable_segments out of {name} (what would be left: {rest}); verl 0.8.0 and later switch it on "
+        "{do}; verl 0.8.0 and later switch it on "
         "themselves where it helps. Without sleep mode: +actor_rollout_ref.rollout.enable_sleep_mode=False",
-        "从 {name} 中去掉 expandable_segments（剩余：{rest}）；verl 0.8.0 及以后会在合适之处自行开启它。"
+        "{do}；verl 0.8.0 及以后会在合适之处自行开启它。"
         "如不使用 sleep mode：+actor_rollout_ref.rollout.enable_sleep_mode=False",
     ),
+    "NR301.rest": (
+        "Take expandable_segments out of {name}, so that {rest} is left",
+        "请从 {name} 中去掉 expandable_segments，保留 {rest}",
+    ),
+    "NR301.nothing": ("Drop {name}", "请去掉 {name}"),
     "NR301.about": (
         "Expandable segments with sleep mode. vLLM's sleep mode gives the rollout's memory back to training through a "
         "pool of its own, which does not work with torch_npu's expandable segments: the engine ends on every rank as "

@@ -296,11 +296,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NR469.do_threads": ("Write a whole number of at least 1", "请写不小于 1 的整数"),
     "NR469.do_level": ("Write one of {known}, in capitals", "请写 {known} 之一，使用大写"),
     "NR469.about": (
-        "Flags whose value has a form of its own: the options of torch_npu's allocator, the binding of CPU cores, the "
-        "threads of OpenMP, verl's log level. torch_npu ends at its first allocation with an option that it does not "
-        "know or a True in small letters; verl ends at its import with an unknown level. The others leave aside what "
+        "Flags whose value has a form of its own. They are the options of torch_npu's allocator, the binding of CPU "
+        "cores, the threads of OpenMP, verl's log level. torch_npu ends at its first allocation "
+        "with an option that it does not know or a True in small letters; "
+        "verl ends at its import with an unknown level. The others leave aside what "
         "they cannot read, which is a warning.",
-        "取值有固定格式的环境变量：torch_npu 分配器的选项、CPU 绑核、OpenMP 线程数、verl 的日志级别。"
+        "取值有固定格式的环境变量。包括 torch_npu 分配器的选项、CPU 绑核、OpenMP 线程数、verl 的日志级别。"
         "遇到未知选项或小写的 true 时，torch_npu 在首次分配内存时报错；级别未知时，verl 在导入时报错。"
         "其余变量会忽略无法解析的内容，仅为警告。",
     ),

@@ -89,10 +89,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{value} 不能整除总进程数 {limit}：megatron-core 无法建立专家并行通信组",
     ),
     "NR243.fix": (
-        "With {rest}, EP can be one of: {choices}. An expert_tensor_parallel_size that is not set counts as TP "
-        "{tensor}; set it to 1 for small experts",
-        "在 {rest} 下，EP 可取：{choices}。未设置 expert_tensor_parallel_size 时按 TP {tensor} 计算；专家较小时请"
-        "设为 1",
+        "{do}. An expert_tensor_parallel_size that is not set counts as TP {tensor}; set it to 1 for small experts",
+        "{do}。未设置 expert_tensor_parallel_size 时按 TP {tensor} 计算；专家较小时请设为 1",
+    ),
+    "NR243.choices": ("With {rest}, EP can be one of: {choices}", "在 {rest} 下，EP 可取：{choices}"),
+    "NR243.none": (
+        "With {rest} no EP fits a world of {world}: change ETP or PP",
+        "在 {rest} 下，任何 EP 都不适合总进程数 {world}：请调整 ETP 或 PP",
     ),
     "NR243.about": (
         "Whether ETP × EP × PP divides the world. Experts are laid out apart from attention: their groups need "

@@ -150,6 +150,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "no command {value}; the nearest is {nearest}",
         "没有命令 {value}；最接近的是 {nearest}",
     ),
+    "cli.usage.command.far": (
+        "no command {value}",
+        "没有命令 {value}",
+    ),
     "cli.usage.option": ("no option {option}", "没有选项 {option}"),
     "cli.usage.option_nearest": (
         "no option {option}; the nearest is {nearest}",

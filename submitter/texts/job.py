@@ -5,6 +5,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no job and no file {name}; the nearest shipped job is {nearest}; `npurun jobs` lists all",
         "没有名为 {name} 的作业或文件；最接近的内置作业是 {nearest}；`npurun jobs` 可列出全部",
     ),
+    "job.not_found.far": (
+        "there is no job and no file {name}; `npurun jobs` lists all shipped jobs",
+        "没有名为 {name} 的作业或文件；`npurun jobs` 可列出全部内置作业",
+    ),
     # The file
     "job.unreadable": ("cannot be read: {why}", "无法读取：{why}"),
     "job.directory": ("is a directory; give a job file", "是目录；请给出作业文件"),
@@ -56,6 +60,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "job.unknown_key": (
         "unknown key {key}; the nearest is {nearest}; known here: {known}",
         "未知的键 {key}；最接近的是 {nearest}；此处可用：{known}",
+    ),
+    "job.unknown_key.far": (
+        "unknown key {key}; known here: {known}",
+        "未知的键 {key}；此处可用：{known}",
     ),
     "job.missing": ("the key {key} is missing; it is required", "缺少必需的键 {key}"),
     "job.not_a_scalar": (

@@ -5,6 +5,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no stack {name}; the nearest is {nearest} (known: {known})",
         "没有名为 {name} 的版本集（stack）；最接近的是 {nearest}（已知：{known}）",
     ),
+    "stack.unknown.far": (
+        "there is no stack {name} (known: {known})",
+        "没有名为 {name} 的版本集（stack）（已知：{known}）",
+    ),
     "stack.form": (
         "{part} changes no version of the stack: write COMPONENT=VERSION behind the stack's name, "
         "as in cann-9.1.0,verl=0.9.1",
@@ -14,9 +18,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "a stack has no version of {name}; the nearest is {nearest} (known: {known})",
         "版本集（stack）中没有 {name}；最接近的是 {nearest}（已知：{known}）",
     ),
+    "stack.component.far": (
+        "a stack has no version of {name} (known: {known})",
+        "版本集（stack）中没有 {name}（已知：{known}）",
+    ),
     "stack.version": (
-        "'{version}' is no version of {component}: numbers with dots, such as 0.9.1",
-        "'{version}' 不是 {component} 的版本：应为以点分隔的数字，例如 0.9.1",
+        "'{version}' is no version of {component}: a number with dots, such as 0.9.1, or main",
+        "'{version}' 不是 {component} 的版本：应为以点分隔的数字（例如 0.9.1）或 main",
+    ),
+    "stack.verl_version": (
+        "'{version}' is no version of verl: a number with dots, such as 0.9.1",
+        "'{version}' 不是 verl 的版本：应为以点分隔的数字，例如 0.9.1",
+    ),
+    "stack.nothing": (
+        "{changes} replaces versions of the job's stack, but the job names none: write the stack in front, as in "
+        "cann-9.1.0,verl=0.9.1",
+        "{changes} 用于替换作业版本集（stack）中的版本，但作业没有写版本集：请在前面写上版本集，"
+        "例如 cann-9.1.0,verl=0.9.1",
     ),
     "stack.twice": (
         "the stack's {component} is replaced twice: give one version",

@@ -9,6 +9,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "there is no run {run}, neither in the ledger here nor on {address}; the nearest name is {nearest}",
         "找不到运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
     ),
+    "run.unknown.far": (
+        "there is no run {run}, neither in the ledger here nor on {address}",
+        "找不到运行 {run}：本机记录和 {address} 上都没有",
+    ),
     "run.not_on_cluster": (
         "run {run} is in the ledger but {address} does not know it: it was never submitted, or the cluster was "
         "restarted",

@@ -29,6 +29,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the config tree of verl {release} is incomplete or of another npurun; fetch and carry it anew",
         "verl {release} 的配置树不完整，或由其他版本的 npurun 生成；请重新获取并拷贝",
     ),
+    "trees.links": (
+        "the config tree of verl {release} holds symbolic links, which are not followed; carry files (cp -rL)",
+        "verl {release} 的配置树中有符号链接，不会跟随；请拷贝文件本身（cp -rL）",
+    ),
+    "trees.also": ("{first}; {second}", "{first}；{second}"),
     "trees.both": (
         "--to and --from exclude each other",
         "--to 与 --from 不能同时使用",

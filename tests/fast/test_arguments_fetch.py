@@ -14,7 +14,7 @@ import pytest
 from submitter.arguments import fetch as room
 from submitter.arguments.fetch import carry_from, fetch
 from submitter.arguments.tree_sources import Config
-from submitter.arguments.trees import FolderPackage, find_tree, install, releases
+from submitter.arguments.trees import FolderPackage, check_writable, find_tree, install, releases
 from submitter.errors import NpurunError, UsageError
 from tests.support.cli import npurun
 
@@ -207,6 +207,53 @@ def test_carried_in_a_folder(tmp_path: Path) -> None:
     assert result.code == 0
     assert [one["version"] for one in result.document] == ["1.2.4"]
     assert releases(tmp_path / "home" / "npurun" / "verl") == ["1.2.3", "1.2.4"]
+
+
+def carried(tmp_path: Path, *releases: str) -> Path:
+    for release in releases:
+        install(folder(tmp_path), release, "here", tmp_path / "usb")
+    return tmp_path / "usb"
+
+
+def test_every_damaged_tree_is_named_and_the_sound_ones_are_taken(tmp_path: Path) -> None:
+    usb = carried(tmp_path, "1.2.3", "1.2.4", "1.2.5", "1.2.6", "1.2.7")
+    (usb / "1.2.3" / "tree.json").write_text("")
+    (usb / "1.2.4" / "verl/trainer/config/actor/actor.yaml").write_text("a: [")
+    (usb / "1.2.5" / "verl/trainer/config/actor/actor.yaml").unlink()
+    (usb / "1.2.6" / "verl/trainer/config/evil.yaml").symlink_to("/etc/hostname")
+    result = npurun("stacks", "fetch", "--from", str(usb), "--json", home=tmp_path / "home")
+    assert result.code == 2
+    assert "1.2.3, 1.2.4, 1.2.5" in result.error["message"]
+    assert "1.2.6 holds symbolic links" in result.error["message"]
+    assert releases(tmp_path / "home" / "npurun" / "verl") == ["1.2.7"]
+
+
+@pytest.mark.parametrize("linked", ["", "tree.json", "verl", "verl/trainer/config/actor"])
+def test_a_link_in_a_carried_folder_is_not_followed(tmp_path: Path, linked: str) -> None:
+    usb = carried(tmp_path, "1.2.3")
+    path = usb / "1.2.3" / linked
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="symbolic links"):
+        carry_from(usb, [], tmp_path / "home", quiet)
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_index_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = pip(monkeypatch, lambda _to: (1, "no network"))
+    (tmp_path / "file").write_text("")
+    for target in (tmp_path / "file" / "usb", Path("/proc/usb")):
+        result = npurun("stacks", "fetch", "1.2.3", "--to", str(target), home=tmp_path / "home")
+        assert result.code == 2
+        assert "cannot be written" in result.err
+    assert commands == []
+
+
+def test_asking_whether_a_folder_can_be_written_leaves_nothing(tmp_path: Path) -> None:
+    check_writable(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trees_at_hand_are_carried_without_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

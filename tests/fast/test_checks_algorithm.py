@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from submitter.arguments.compose import Composition, Problem
+from submitter.checks.algorithm import filtering
+from submitter.checks.composition import plus_missing
 from submitter.checks.finding import Finding
 from submitter.job.model import RuntimeEnvSpec, Value
 from tests.support.builders import job, number, raw
-from tests.support.checks import findings_of, not_checked
+from tests.support.checks import case_of, findings_of, not_checked
 
 Arguments = dict[str, Value]
 
@@ -112,7 +116,6 @@ RULES = [
     pytest.param("NR330", {f"{R}.top_p": number("1.5")}, STACK, "error", "≤ 1", id="top-p"),
     pytest.param("NR330", {f"{R}.val_kwargs.top_p": number("0")}, STACK, "error", "> 0", id="top-p-validation"),
     pytest.param("NR330", {"trainer.total_epochs": number("0")}, STACK, "warning", "≥ 1", id="no-epochs"),
-    pytest.param("NR330", {f"{A}.ppo_epochs": number("0")}, STACK, "warning", "≥ 1", id="no-ppo-epochs"),
     pytest.param(
         "NR331",
         {**MEGATRON, f"{A}.optim.lr_warmup_steps": number("100"), "trainer.total_training_steps": number("100")},
@@ -390,3 +393,25 @@ def test_a_reward_path_that_is_no_file(tmp_path: Path) -> None:
     (found_,) = [one for one in reward(tmp_path, None, path="rewards") if one.id == "NR326"]
     assert found_.severity == "warning"
     assert found("NR326", {f"{NEW}.path": number("7")}) == []
+
+
+def test_a_filter_that_nothing_reads_is_told_once_even_where_hydra_refuses_it() -> None:
+    """With the plus that Hydra asks for, the key would have no effect: NR332 is the whole answer."""
+    key = "algorithm.filter_groups.enable"
+    case = case_of(job(groups={"a": {key: True}}, stack=OLD_STACK))
+    refused = replace(case, composition=Composition("0.7.1", "ppo_trainer", (Problem("add", 0, key),)))
+    (finding,) = [one for rule in (plus_missing, filtering) for one in rule(refused)]
+    assert (finding.id, finding.severity) == ("NR332", "error")
+    assert "+" not in finding.fix() and "does not read it" in finding.message()
+
+
+@pytest.mark.parametrize("name", ["gone", None])
+def test_the_key_that_is_null_is_named(name: Value) -> None:
+    (finding,) = found("NR328", {f"{OLD}.path": "pkg://a.b", f"{OLD}.name": name})
+    assert finding.message().startswith(f"{OLD}.name is null")
+    assert finding.place.key == (f"{OLD}.path" if name == "gone" else f"{OLD}.name")
+
+
+def test_no_epoch_is_told_once() -> None:
+    said = findings_of(job(groups={"a": {f"{A}.ppo_epochs": number("0")}}, stack=STACK), "NR217", "NR330")
+    assert [one.id for one in said] == ["NR217"]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 import pytest
 
+from submitter.checks.batch_facts import batch_of
+from submitter.checks.batch_sizes import sizes_of
 from tests.support.batch_jobs import (
     ACTOR,
     ASYNC,
@@ -34,7 +39,7 @@ from tests.support.batch_jobs import (
     made,
     said,
 )
-from tests.support.checks import not_checked
+from tests.support.checks import case_of, not_checked
 
 BAD = [
     # NR201 to NR204: the keys by themselves
@@ -114,7 +119,7 @@ BAD = [
         "NR206",
         "error",
         TRAIN,
-        ["16 × n 1 = 16", "world 48", "16 % 48", "to 48"],
+        ["16 × n 1 = 16", "world 48", "16 % 48", "to 96"],
         id="F008",
     ),
     pytest.param({TRAIN: "32", N: "1"}, NEW, MAIN, "NR206", "error", TRAIN, ["32 × n 1 = 32", "world 64"], id="F009"),
@@ -125,7 +130,7 @@ BAD = [
         "NR206",
         "error",
         TRAIN,
-        ["512 % 6 = 2", "480 / 576"],
+        ["512 % 6 = 2", "to 36", "504 / 576"],
         id="F011",
     ),
     pytest.param(
@@ -238,7 +243,7 @@ BAD = [
         "NR212",
         "error",
         TRAIN,
-        ["60 × n 1 = 60", "60 % 8 = 4", "6 / 10", "56 / 64"],
+        ["60 × n 1 = 60", "60 % 8 = 4", "6 / 10", "both to 120"],
         id="F012",
     ),
     pytest.param(
@@ -475,20 +480,43 @@ def test_a_layout_that_cannot_be_told_is_not_silently_passed() -> None:
     assert not not_checked(made({}), "NR207")
 
 
-def test_the_admissible_batch_passes_every_rule() -> None:
-    bad = {
-        TRAIN: "50",
-        MINI: "10",
-        N: "5",
-        MICRO: "5",
-        LOG_PROB: "5",
-        "trainer.nnodes": "1",
-        "trainer.n_gpus_per_node": "10",
-    }
-    found = {finding.id: finding for finding in said(bad)}
-    sizes = str(found["NR212"].values["trains"]).split(" / ")
-    assert sizes == ["40", "80"] or sizes == ["80"]
-    assert said({**bad, TRAIN: sizes[-1]}) == []
+@pytest.mark.parametrize("module", [MAIN, ONE_STEP])
+@pytest.mark.parametrize("stack", [OLD, MID, NEW])
+@pytest.mark.parametrize("base", [{}, TOKENS, LAYOUT, {**LAYOUT, **TOKENS}], ids=["fsdp", "tokens", "megatron", "both"])
+def test_what_the_fixes_say_passes_every_rule(base: dict[str, str], stack: str, module: str) -> None:
+    """Whichever of the sizes offered is taken: a fix never leads to the next error."""
+    for train, mini, n, micro, nodes in product((4, 50, 64), (4, 50, 64), (1, 5), (1, 4), ("1", "3")):
+        bad = {**base, TRAIN: str(train), MINI: str(mini), N: str(n), MICRO: str(micro), "trainer.nnodes": nodes}
+        if not {one.id for one in said(bad, stack, module)} & FIXED:
+            continue
+        for fixed in _fixed(bad, stack, module):
+            left = [one.message() for one in said(fixed, stack, module) if one.id in FIXED and one.severity != "hint"]
+            assert left == [], (bad, fixed)
+
+
+FIXED = {"NR205", "NR206", "NR207", "NR208", "NR209", "NR210", "NR212"}
+
+
+def _fixed(bad: dict[str, str], stack: str, module: str) -> Iterator[dict[str, str]]:
+    case = case_of(made(bad, stack, module))
+    batch = batch_of(case)
+    assert batch is not None
+    sizes = sizes_of(case, batch)
+    batches, minis = sizes.batches.split(" / "), sizes.minis.split(" / ")
+    if sizes.both and batches == minis:
+        yield from ({**bad, TRAIN: one, MINI: one} for one in batches)
+    elif sizes.both:
+        yield from ({**bad, TRAIN: one, MINI: other} for one, other in product(batches, minis))
+    else:
+        yield from ({**bad, TRAIN: one} for one in batches if one)
+        yield from ({**bad, MINI: one} for one in minis if one)
+
+
+def test_two_rules_on_one_batch_say_the_same() -> None:
+    changes = {TRAIN: "32", MINI: "32", N: "5", MICRO: "4", "trainer.nnodes": "3", "trainer.n_gpus_per_node": "8"}
+    found = [one for one in said(changes, OLD) if one.id in FIXED]
+    assert {one.id for one in found} == {"NR206", "NR209", "NR210"}
+    assert {one.fix() for one in found} == {f"Set {TRAIN} and {MINI} both to 96"}
 
 
 @pytest.mark.parametrize("text", ["yes", "[1]", "{a: 1}", "1.5", "-3", "null", "''", "1e3", "'8'", "9" * 30])

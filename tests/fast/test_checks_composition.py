@@ -13,6 +13,7 @@ from submitter.checks import choices, composition
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.examine import examine
 from submitter.checks.finding import Finding
+from submitter.checks.parallel import training
 from submitter.checks.settings import Settings
 from submitter.job.load import load_job
 from submitter.job.model import Job, Trainer
@@ -22,6 +23,7 @@ from tests.support.job_files import HOME
 
 ACTOR = "actor_rollout_ref.actor"
 ROLLOUT = "actor_rollout_ref.rollout"
+TRANSFORMER = f"{ACTOR}.megatron.override_transformer_config"
 MINE = tuple(f"NR{number}" for number in range(101, 120))
 
 
@@ -45,7 +47,7 @@ def made_of(*arguments: str, stack: str = "cann-9.0.0", **settings: Any) -> Job:
 @pytest.mark.parametrize(
     ("stack", "argument", "found", "severity", "said"),
     [
-        pytest.param("cann-9.0.0", f"{ACTOR}.fsdp_config.grad_offload=False", "NR103", "error", "Write +", id="F001"),
+        pytest.param("cann-9.0.0", f"{ACTOR}.fsdp_config.grad_offload=False", "NR103", "error", "Drop it", id="F001"),
         pytest.param(
             "cann-9.1.0,verl=0.9.1",
             f"{ACTOR}.fsdp_config.grad_offload=False",
@@ -82,6 +84,15 @@ def made_of(*arguments: str, stack: str = "cann-9.0.0", **settings: Any) -> Job:
         pytest.param("cann-9.0.0", "~trainer.nothing", "NR111", "error", "does not exist", id="absent"),
         pytest.param("cann-9.0.0", "data.train_files=???", "NR112", "error", "Set data.train_files", id="missing"),
         pytest.param("cann-9.0.0", "data.val_files=${data.no}", "NR113", "error", "data.no", id="nowhere"),
+        pytest.param("cann-9.0.0", "data.val_batch_size=abc", "NR104", "error", "int", id="type-of-null"),
+        pytest.param(
+            "cann-9.0.0", "+data.filter_overlong_prompt=True", "NR115", "warning", "filter_overlong_prompts", id="near"
+        ),
+        pytest.param("cann-9.0.0", "++trainer.total_epoch=3", "NR115", "warning", "trainer.total_epochs", id="near-2"),
+        pytest.param("cann-9.0.0", "+algoritm.gamma=1", "NR115", "warning", "algorithm.gamma", id="near-section"),
+        pytest.param(
+            "cann-9.0.0", "+ray_init.num_cpus=8", "NR115", "warning", "ray_kwargs.ray_init.num_cpus", id="dead-root"
+        ),
         pytest.param("cann-9.0.0", r"data.val_files='\${x}'", "NR114", "warning", "$text", id="escaped"),
     ],
 )
@@ -214,6 +225,32 @@ def test_set_twice(first: dict[str, Any], second: dict[str, Any], extra: list[st
         ("0.8.0", {f"{ACTOR}.router_replay.mode": "R4"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear"}, "error"),
         ("0.8.0", {f"{ACTOR}.optim.lr_scheduler_type": "linear", "model_engine": "megatron"}, None),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bf16", f"{ROLLOUT}.name": "vllm"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bfloat16", f"{ROLLOUT}.name": "vllm"}, None),
+        ("0.8.0", {f"{ROLLOUT}.dtype": "bf16", f"{ROLLOUT}.name": "trtllm"}, None),
+        ("0.8.0", {f"{ROLLOUT}.load_format": "safetensor", f"{ROLLOUT}.name": "vllm"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.load_format": "rfork", f"{ROLLOUT}.name": "vllm"}, None),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": "bfloat"}, "error"),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": "bf16"}, None),
+        ("0.8.0", {f"{ACTOR}.fsdp_config.model_dtype": number("16")}, None),
+        ("0.8.0", {f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": "half"}, "error"),
+        ("0.8.0", {f"+{ACTOR}.fsdp_config.mixed_precision": {"reduce_dtype": "fp33"}}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "hccl"}, "error"),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "nccl"}, None),
+        ("0.8.0", {f"{ROLLOUT}.checkpoint_engine.backend": "delta_sharded"}, "error"),
+        ("0.9.0", {f"{ROLLOUT}.checkpoint_engine.backend": "delta_sharded"}, None),
+        (
+            "0.8.0",
+            {f"{ROLLOUT}.checkpoint_engine": {"backend": "mine", "custom_backend_module": "my.module"}},
+            "warning",
+        ),
+        ("0.8.0", {f"{ACTOR}.checkpoint.save_contents": ["model", "optimiser"]}, "warning"),
+        ("0.8.0", {f"{ACTOR}.checkpoint.load_contents": ["models"]}, "warning"),
+        ("0.8.0", {f"{ACTOR}.checkpoint.save_contents": ["model", "optimizer", "extra", "hf_model"]}, None),
+        ("0.8.0", {f"+{TRANSFORMER}.attention_backend": "flsh", "model_engine": "megatron"}, "error"),
+        ("0.8.0", {f"+{TRANSFORMER}.attention_backend": "auto", "model_engine": "megatron"}, None),
+        ("0.8.0", {f"+{TRANSFORMER}.moe_token_dispatcher_type": "all2all", "model_engine": "megatron"}, "error"),
+        ("0.8.0", {f"+{TRANSFORMER}.moe_token_dispatcher_type": "alltoall_seq", "model_engine": "megatron"}, None),
         ("0.8.0", {"algorithm.adv_estimator": None}, None),
         ("0.8.0", {"algorithm.adv_estimator": number("1"), "trainer.logger": None, f"{ACTOR}.strategy": []}, None),
     ],
@@ -266,7 +303,7 @@ def test_an_engine_that_only_a_stand_in_has(trees: Path) -> None:
 
 def test_every_kind_of_problem_has_a_rule() -> None:
     kinds = ["grammar", "sweep", "option", "group", "config_name", "unknown", "add", "exists", "absent", "unfit"]
-    kinds += ["refused_field", "type", "missing", "interpolation", "escaped"]
+    kinds += ["refused_field", "type", "missing", "interpolation", "escaped", "new"]
     values = dict.fromkeys(["nearest", "parent", "reason", "choices", "choice", "field", "target", "text"], "x")
     made = job(groups={"a": {f"{ACTOR}.x": number("1")}})
     for kind in kinds:
@@ -277,3 +314,45 @@ def test_every_kind_of_problem_has_a_rule() -> None:
         assert isinstance(said[0], Finding)
         assert said[0].place.line == 1
         assert said[0].message() and said[0].fix("zh")
+
+
+def test_a_section_set_to_a_number_is_one_finding(trees: Path) -> None:
+    keys = ("optim.lr=1e-6", "ppo_mini_batch_size=64", "fsdp_config.param_offload=True")
+    found = findings(made_of(f"{ACTOR}=3", *(f"{ACTOR}.{key}" for key in keys), "trainer.nope=1"), trees)
+    assert [(one.id, one.place.line) for one in found] == [("NR104", 2), ("NR101", 6)]
+
+
+def test_keys_of_ppo_in_a_job_of_another_trainer_are_one_finding_a_section(trees: Path) -> None:
+    keys = ("algorithm.adv_estimator=grpo", "algorithm.gamma=1", f"{ACTOR}.optim.lr=1e-6", f"{ROLLOUT}.n=5")
+    made = made_of(*keys, "data.max_prompt_length=5", trainer=Trainer("verl.trainer.sft_trainer", "torchrun"))
+    everything = [one for one in examine(made, trees=trees).findings if one.severity == "error"]
+    told = [(one.id, one.value, one.place.line) for one in everything]
+    assert told == [
+        ("NR106", "actor_rollout_ref", 1),
+        ("NR106", "algorithm", 2),
+        ("NR106", "data.max_prompt_length", 6),
+    ]
+    assert "3 such keys" in everything[0].message()
+    assert all("verl.trainer.main_ppo" in one.message() for one in everything)
+
+
+def test_a_second_key_that_hydra_refuses_is_not_told_as_set_twice_as_well(trees: Path) -> None:
+    made = job(groups={"x": {"+trainer.nnodes": number("4")}, "y": {"trainer.nnodes": number("4")}}, stack="cann-9.0.0")
+    assert [one.id for one in findings(made, trees) if one.place.line is not None] == ["NR102"]
+
+
+def test_an_engine_that_the_release_lacks_has_no_layout_of_another_one(trees: Path) -> None:
+    """0.7.1 has Megatron by another config, whose layout counts; of `nope` there is none at all."""
+    megatron = made_of("model_engine=megatron", f"{ACTOR}.megatron.tensor_model_parallel_size=2", stack="cann-8.5.0")
+    layout = training(Settings(megatron, "0.7.1"))
+    assert layout is not None and (layout.strategy, layout.tensor) == ("megatron", 2)
+    unknown = made_of("model_engine=nope", "data.train_batch_size=7", stack="cann-8.5.0")
+    assert training(Settings(unknown, "0.7.1")) is None
+    assert [one.id for one in findings(unknown, trees)] == ["NR108"]
+    assert findings_of(unknown, "NR206") == []
+    assert findings_of(made_of("data.train_batch_size=7", stack="cann-8.5.0"), "NR206") != []
+
+
+def test_a_key_that_is_gone_is_told_to_be_dropped_once(trees: Path) -> None:
+    [one] = findings(made_of("trainer.use_legacy_worker_impl=x"), trees)
+    assert (one.message() + one.fix()).lower().count("drop it") == 1

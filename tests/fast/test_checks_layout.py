@@ -305,7 +305,7 @@ def test_a_shape_from_the_table_is_said_so() -> None:
     (finding,) = [one for one in said(made({TP: "8", PP: "1"}, DENSE)) if one.id == "NR244"]
     assert "npurun's table of known shapes, row Qwen2.5-7B" in finding.message()
     assert "已知模型结构表" in finding.message("zh")
-    assert "1, 2, 4, 28" in finding.fix()  # 7 and 14 divide the heads, but do not suit 4 key-value heads
+    assert "1, 2, 4" in finding.fix()  # 7 and 14 divide the heads, but do not suit 4 key-value heads
 
 
 def test_the_fix_of_expert_groups_names_what_fits() -> None:
@@ -332,3 +332,15 @@ def test_a_number_of_layers_that_is_none_is_another_checks(layers: str) -> None:
 def test_a_number_of_any_length_takes_no_longer() -> None:
     (finding,) = said(made({f"{OVERRIDE}.num_layers": "1" + "0" * 30 + "7"}))
     assert finding.id == "NR246"
+
+
+def test_sizes_offered_are_sizes_that_the_world_has_room_for() -> None:
+    """28 heads: 28 divides them, but neither a world of 8 nor a node of 8; nor does 4 a world of 2."""
+    for world, sizes in (("8", "one of 1, 2, 4"), ("2", "one of 1, 2")):
+        (finding,) = [one for one in said(made({NPUS: world, SP: "8"}, FSDP)) if one.id == "NR256"]
+        assert finding.fix().endswith(sizes)
+
+
+def test_no_size_is_offered_where_none_fits() -> None:
+    (finding,) = [one for one in said(made({NPUS: "6", NODES: "1", TP: "2", PP: "4", ETP: "1"})) if one.id == "NR243"]
+    assert "no EP fits a world of 6" in finding.fix() and "-" not in finding.fix().split()

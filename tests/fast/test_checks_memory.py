@@ -274,3 +274,10 @@ PASSES = [
 @pytest.mark.parametrize(("rule", "arguments", "stack"), PASSES)
 def test_passes(rule: str, arguments: Arguments, stack: str | None) -> None:
     assert found(rule, arguments, stack) == []
+
+
+def test_a_reference_that_follows_the_actor_is_not_told_again() -> None:
+    bridge: Arguments = {**MEGATRON, f"{A}.megatron.use_mbridge": False, f"{A}.use_kl_loss": True}
+    assert [one.place.key for one in found("NR319", bridge)] == [f"{A}.megatron.use_mbridge"]
+    own: Arguments = {**bridge, "actor_rollout_ref.ref.megatron.use_mbridge": False}
+    assert len(found("NR319", own)) == 2

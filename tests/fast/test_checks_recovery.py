@@ -13,7 +13,7 @@ from submitter.job.model import Job, Recovery
 from tests.support.builders import job, number, raw
 from tests.support.checks import findings_of, not_checked
 
-IDS = ("NR36", "NR37")
+IDS = (*(f"NR36{digit}" for digit in range(1, 10)), "NR37")  # NR360 is of the data files
 RETRIES = Recovery(declared=True, max_attempts=5)
 SHARED = "/mnt/shared/run"
 WORLD = 4

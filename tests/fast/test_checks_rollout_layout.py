@@ -159,3 +159,9 @@ def test_values_of_a_wrong_kind_are_no_exception(text: str, keys: tuple[str, ...
     for module in (MAIN, ASYNC):
         for finding in said(made(dict.fromkeys(keys, text), module=module)):
             assert finding.message() and finding.fix()
+
+
+def test_sizes_offered_fit_a_node() -> None:
+    """28 attention heads: 28 NPUs are neither in a node nor in the world."""
+    (finding,) = [one for one in said(made({TP: "8"}, DENSE)) if one.id == "NR260"]
+    assert finding.fix().endswith("one of 1, 2, 4")

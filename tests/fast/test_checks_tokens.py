@@ -85,6 +85,15 @@ BAD = [
     ),
     pytest.param({MODEL_LEN: "1024"}, OLD, "NR221", "error", MODEL_LEN, ["4096"], id="no-room-for-a-token"),
     pytest.param(
+        {f"+{ROLLOUT}.engine_kwargs.vllm.max_model_len": "2048", MODEL_LEN: "4096"},
+        MID,
+        "NR221",
+        "warning",
+        f"+{ROLLOUT}.engine_kwargs.vllm.max_model_len",
+        ["4096"],
+        id="model-len-of-the-engine",
+    ),
+    pytest.param(
         {**OFF, PROMPT: "1024", RESPONSE: "8192", BATCHED: "8192"},
         MID,
         "NR224",

@@ -21,7 +21,11 @@ DEAD = "VLLM_ASCEND_ENABLE_PREFETCH_MLP"
 def test_without_a_name_every_check_is_listed(tmp_path: Path) -> None:
     result = npurun("explain", home=tmp_path)
     assert result.code == 0
-    assert [line.split()[0] for line in result.out.splitlines()[1:]] == IDS
+    lines = result.out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith(" ")] == IDS
+    headings = [place for place, line in enumerate(lines) if not line.startswith(" ")]
+    assert [lines[place] for place in headings[:2]] == ["Composition", "Batch arithmetic"]
+    assert lines[headings[1] + 1].split()[0] == "NR201"
     listed = npurun("explain", "--json", home=tmp_path).document
     assert [one["id"] for one in listed] == IDS
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from submitter.checks.about import NODE_CHECKS
+from submitter.checks.families import FAMILIES
 from submitter.checks.registry import RULES
-from tests.make_checks_doc import FAMILIES, FILES, document
+from tests.make_checks_doc import FILES, document
 from tests.support.failures import coverage, named_in_tests, records
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime_env.stacks import COMPONENTS, parse_stack, stack, stack_of, stacks
-from submitter.errors import UsageError
+from runtime_env.stacks import COMPONENTS, override, parse_stack, stack, stack_of, stacks
+from submitter.errors import Place, UsageError
 from tests.support.builders import FILE, job
 from tests.support.job_files import HEAD, load_text
 
@@ -65,6 +65,8 @@ def test_the_configuration_of_main_has_a_stand_in() -> None:
         ("cann-9.1.0,verl=", "'' is no version of verl"),
         ("cann-9.1.0,verl=main", "'main' is no version of verl"),
         ("cann-9.1.0,verl=0.9.1,verl=0.9.0", "replaced twice"),
+        ("cann-9.1.0,vllm-ascend=banana", "'banana' is no version of vllm_ascend"),
+        ("cann-9.1.0,cann=v9", "'v9' is no version of cann"),
         ("verl=0.9.1", "no stack verl=0.9.1"),
         ("", "no stack"),
     ],
@@ -73,6 +75,41 @@ def test_what_is_no_stack_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_stack(text)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("change", ["vllm=main", "megatron_core=core_v0.12.1", "mindspeed=2.3.0_core_r0.12.1"])
+def test_what_versions_look_like(change: str) -> None:
+    assert parse_stack(f"cann-9.1.0,{change}").name == f"cann-9.1.0,{change}"
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "name"),
+    [
+        ("cann-9.0.0", "cann-9.1.0", "cann-9.1.0"),
+        (None, "cann-9.1.0,verl=0.9.1", "cann-9.1.0,verl=0.9.1"),
+        ("cann-9.0.0", "verl=0.9.1", "cann-9.0.0,verl=0.9.1"),
+        ("cann-9.0.0,verl=0.9.0,vllm=0.20.0", "verl=0.9.1", "cann-9.0.0,vllm=0.20.0,verl=0.9.1"),
+        ("cann-9.0.0", "vllm-ascend=0.20.0, verl=0.9.1", "cann-9.0.0,vllm_ascend=0.20.0,verl=0.9.1"),
+    ],
+)
+def test_versions_alone_replace_those_of_the_jobs_own_stack(own: str | None, given: str, name: str) -> None:
+    assert override(own, given) == name == parse_stack(name).name
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "said"),
+    [
+        (None, "verl=0.9.1", "the job names none"),
+        ("cann-9.0.0", "verl=banana", "'banana' is no version of verl"),
+        ("cann-9.0.0", "vrel=0.9.1", "nearest is verl"),
+        ("cann-9.0.0", "verl=0.9.1,verl=0.9.0", "replaced twice"),
+        ("cann-9.0.0", "cann-9.2.0", "there is no stack cann-9.2.0"),
+    ],
+)
+def test_a_stack_of_the_command_line_that_is_none(own: str | None, given: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        override(own, given, Place(key="--stack"))
+    assert str(refused.value).startswith("--stack: ") and said in str(refused.value)
 
 
 @given(st.lists(st.sampled_from([*COMPONENTS, "verl-release", ",", "=", "cann-9.1.0", "0.9", "9.x", " ", ""])))

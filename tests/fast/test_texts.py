@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from submitter.texts import TABLE, text
+from submitter.texts import FAR, TABLE, text
 
 ROOT = Path(__file__).parents[2]
 CODE = [
@@ -95,13 +95,22 @@ def test_every_text_that_is_told_exists_and_gets_its_values() -> None:
 
 def test_every_text_is_used() -> None:
     words, patterns = _words(), _patterns()
+    told = {text_id.removesuffix(FAR) for text_id in TABLE}
     unused = [
         text_id
-        for text_id in TABLE
+        for text_id in sorted(told)
         if text_id not in words
         and not any((match := one.fullmatch(text_id)) and words.issuperset(match.groups()) for one in patterns)
     ]
     assert unused == []
+
+
+def test_no_sentence_names_nothing_as_the_nearest() -> None:
+    said = {text_id: TABLE[text_id] for text_id in TABLE if text_id.endswith(FAR)}
+    assert len(said) > 8 and not any("{nearest}" in one for pair in said.values() for one in pair)
+    assert all("{nearest}" in TABLE[text_id.removesuffix(FAR)][0] for text_id in said)
+    assert text("stack.unknown", name="x", nearest="-", known="a, b") == "there is no stack x (known: a, b)"
+    assert "nearest" in text("stack.unknown", name="x", nearest="a", known="a, b")
 
 
 def test_values_cannot_break_the_line_or_move_the_cursor() -> None:

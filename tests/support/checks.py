@@ -25,7 +25,12 @@ def not_checked(job: Job, *ids: str) -> list[NotChecked]:
 
 def findings_by(rules: Iterable[Rule], job: Job) -> list[Finding]:
     """Of these rules alone, from the job's settings: nothing else is gathered, so that many cases take little time."""
-    stack = stack_of(job)
-    case = Case(job, stack, Settings(job, stack.verl_release if stack else None))
+    case = case_of(job)
     said = [one for rule in rules if case.settings.ppo or not rule.ppo for one in rule.check(case)]
     return [one for one in said if isinstance(one, Finding)]
+
+
+def case_of(job: Job) -> Case:
+    """Of the job's settings alone."""
+    stack = stack_of(job)
+    return Case(job, stack, Settings(job, stack.verl_release if stack else None))
