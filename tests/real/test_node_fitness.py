@@ -164,7 +164,7 @@ def test_a_node_worker_that_is_frozen_before_it_answers_is_named_and_a_spare_tak
         took = looked_at(result)
         print(f"frozen worker: named after {took[0]:.1f} s")
         assert took[0] < 60
-        jobs.wait_nothing_left(submitted)
+        jobs.wait_nothing_left(submitted, bound_s=90)  # Ray itself ends a worker that has not registered after 60 s
     finally:
         with suppress(ProcessLookupError):  # the attempt's end has ended it
             os.kill(pid, signal.SIGKILL)
