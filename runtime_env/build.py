@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from runtime_env.ids import submission_id
 from submitter.gang.host_facts import NOSET
-from submitter.gang.members import ATTEMPT_VARIABLE
+from submitter.gang.members import ATTEMPT_VARIABLE, QUARANTINE_VARIABLE, RUN_VARIABLE
 from submitter.gang.plan import PACKAGE
 from submitter.gang.secrets import REFERENCES_VARIABLE
 from submitter.job.model import Job
@@ -21,11 +22,12 @@ evidence from every node 3 s, 20 s for the trainer between SIGTERM and SIGKILL, 
 PLUGIN_FLAG = "VERL_USE_EXTERNAL_MODULES"
 PLUGIN_MODULE = f"{PACKAGE}.verl_plugin"
 SECRETS_FLAG = REFERENCES_VARIABLE
-RUN_FLAG = "NPURUN_RUN"
+RUN_FLAG = RUN_VARIABLE
 ATTEMPT_FLAG = ATTEMPT_VARIABLE
+QUARANTINE_FLAG = QUARANTINE_VARIABLE
 
 
-def build(job: Job, *, run: str, attempt: int) -> dict[str, Any]:
+def build(job: Job, *, run: str, attempt: int, quarantine: Sequence[str] = ()) -> dict[str, Any]:
     """The runtime_env of one attempt, without package URIs: `{"env_vars": {name: text}, "pip": [requirement]}`.
 
     Secrets are in it as references only; `pip` only when the job has requirements. UsageError for a bad run name.
@@ -33,6 +35,8 @@ def build(job: Job, *, run: str, attempt: int) -> dict[str, Any]:
     env_vars = {STOP_WAIT_FLAG: str(STOP_WAIT_S), **delivered_flags(job)}
     env_vars[ATTEMPT_FLAG] = submission_id(run, attempt)
     env_vars[RUN_FLAG] = run
+    if quarantine:
+        env_vars[QUARANTINE_FLAG] = ",".join(quarantine)
     if job.trainer.launcher == "ray":
         env_vars[PLUGIN_FLAG] = _with_plugin(env_vars.get(PLUGIN_FLAG, ""))
     references = secret_references(job)

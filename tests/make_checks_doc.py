@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from submitter.checks.about import about, pattern, title
+from submitter.checks.about import NODE_CHECKS, NodeCheck, about, pattern, title
 from submitter.checks.families import by_family
 from submitter.checks.registry import RULES
 from submitter.checks.rule import Rule
@@ -24,6 +24,13 @@ WORDS = {
         "zh": "`npurun check` 的全部检查项，按 ID 排列；`npurun explain ID` 显示其中一项。作业有错误时 `submit` "
         "和 `render` 会拒绝，除非用 `--force` 写明其 ID。本文件由代码生成：`make docs`。",
     },
+    "nodes": {
+        "en": "Found on the nodes, by `npurun doctor` and as the first step of each attempt; whether it is an error "
+        "depends on what is found. A node with an error is left out or ends the attempt: `cluster.on_unfit`.",
+        "zh": "在节点上检查：由 `npurun doctor` 执行，也是每次尝试的第一步；是否为错误取决于检查结果。"
+        "有错误的节点会被排除，或使该次尝试结束：见 `cluster.on_unfit`。",
+    },
+    "found": {"en": "as found", "zh": "视情况"},
     "says": {"en": "It says", "zh": "报告内容"},
     "fix": {"en": "What to do", "zh": "处理办法"},
     "source": {"en": "Source", "zh": "依据"},
@@ -54,14 +61,23 @@ def document(language: str) -> str:
 
 
 def _families(language: str) -> Iterator[str]:
-    for heading, rules in by_family(RULES):
+    every: tuple[Rule | NodeCheck, ...] = (*RULES, *NODE_CHECKS)
+    for heading, rules in by_family(every):
         yield f"## {text(heading, language)}"
+        if any(isinstance(rule, NodeCheck) for rule in rules):
+            yield _word("nodes", language)
         yield from (_rule(rule, language) for rule in rules)
 
 
-def _rule(rule: Rule, language: str) -> str:
+def _marks(rule: Rule | NodeCheck, language: str) -> str:
+    if isinstance(rule, NodeCheck):
+        return _word("found", language)
     severity = " / ".join(text(f"cli.severity.{severity}", language) for severity in rule.severities)
-    marks = severity if rule.forcible else f"{severity}, {_word('never', language)}"
+    return severity if rule.forcible else f"{severity}, {_word('never', language)}"
+
+
+def _rule(rule: Rule | NodeCheck, language: str) -> str:
+    marks = _marks(rule, language)
     heading = title(rule.id, language)
     rest = about(rule.id, language).removeprefix(heading).lstrip(".。 ")
     lines = [

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from string import Formatter
 
+from submitter.checks.finding import Severity
+from submitter.gang.fitness import SILENT
+from submitter.gang.probes.catalogue import JUDGES
 from submitter.texts import LANGUAGES, TABLE, text
 
 _ONE_OF: Mapping[str, tuple[str, ...]] = {
@@ -27,6 +31,33 @@ _ONE_OF: Mapping[str, tuple[str, ...]] = {
 }
 
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)\.\s+|(?<=。)")
+
+
+@dataclass(frozen=True)
+class NodeCheck:
+    """What the nodes are judged by in the cluster, as it stands in the table of checks."""
+
+    id: str
+    source: str
+    severities: tuple[Severity, ...] = ("error", "warning", "hint")
+    """Those that it may come with: the judge decides by what it finds."""
+
+
+_SILENCE = "the node's worker gave no answer within the bound (gang/fitness.py)"
+
+
+def _node_checks() -> tuple[NodeCheck, ...]:
+    """Every judge once; and silence, which no judge sees."""
+    judges = {judge.id: _source(judge.judge.__doc__) for judge in JUDGES}
+    return tuple(NodeCheck(name, source) for name, source in sorted({**judges, SILENT: _SILENCE}.items()))
+
+
+def _source(doc: str | None) -> str:
+    """What follows "Source: " in the docstring, on one line."""
+    return " ".join((doc or "").split()).rpartition("Source: ")[2]
+
+
+NODE_CHECKS = _node_checks()
 
 
 def about(rule_id: str, language: str) -> str:

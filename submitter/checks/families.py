@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
-from submitter.checks.rule import Rule
+
+class Named(Protocol):
+    """A rule, or what nodes are judged by."""
+
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
 
 FAMILIES = (
     (101, "family.composition"),
@@ -20,12 +29,13 @@ FAMILIES = (
     (401, "family.inherited"),
     (451, "family.flags"),
     (471, "family.hccl"),
+    (501, "family.nodes"),
 )
 """(first number of the block, text id of its heading)."""
 _END = 1000
 
 
-def by_family(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+def by_family(rules: Iterable[T]) -> Iterator[tuple[str, list[T]]]:
     """(text id of the heading, rules by id), of families that have any."""
     ordered = sorted(rules, key=lambda rule: rule.id)
     ends = [first for first, _ in FAMILIES[1:]] + [_END]

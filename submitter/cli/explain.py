@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,19 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from runtime_env.stacks import Stack
-    from submitter.checks.rule import Rule
+    from submitter.checks.finding import Severity
+
+
+@dataclass(frozen=True)
+class Check:
+    """One that `check` makes of a job, or that the nodes are judged by."""
+
+    id: str
+    severities: tuple[Severity, ...]
+    source: str
+    forcible: bool
+    on_nodes: bool = False
+    """Its severity depends on what is found."""
 
 
 def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -69,10 +82,13 @@ def _explain(name: str, stack: Stack | None, as_json: bool) -> None:
         raise UsageError("explain.unknown", None, name=name, nearest=nearest(name, [*rules, *names()]))
 
 
-def _rules() -> dict[str, Rule]:
+def _rules() -> dict[str, Check]:
+    from submitter.checks.about import NODE_CHECKS
     from submitter.checks.registry import RULES
 
-    return {rule.id: rule for rule in sorted(RULES, key=lambda rule: rule.id)}
+    rules = [Check(rule.id, rule.severities, rule.source, rule.forcible) for rule in RULES]
+    rules += [Check(one.id, one.severities, one.source, forcible=False, on_nodes=True) for one in NODE_CHECKS]
+    return {rule.id: rule for rule in sorted(rules, key=lambda rule: rule.id)}
 
 
 def _list_checks(as_json: bool) -> None:
@@ -89,17 +105,18 @@ def _list_checks(as_json: bool) -> None:
         print_table(columns, rows, head=False)
 
 
-def _show_check(rule: Rule, as_json: bool) -> None:
+def _show_check(rule: Check, as_json: bool) -> None:
     shown = _document(rule)
     if as_json:
         print_json(shown)
         return
     told = [("id", rule.id), ("severity", _severities(rule))]
     told += [(name, shown[name]) for name in ("about", "message", "fix", "source")]
-    print_block([*told, ("force", say(f"cli.explain.{'forcible' if rule.forcible else 'never_forced'}"))])
+    force = "on_nodes" if rule.on_nodes else "forcible" if rule.forcible else "never_forced"
+    print_block([*told, ("force", say(f"cli.explain.{force}"))])
 
 
-def _document(rule: Rule) -> dict[str, Any]:
+def _document(rule: Check) -> dict[str, Any]:
     from submitter.checks.about import about, pattern, title
 
     return {
@@ -114,5 +131,7 @@ def _document(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _severities(rule: Rule) -> str:
+def _severities(rule: Check) -> str:
+    if rule.on_nodes:
+        return say("cli.explain.as_found")
     return " / ".join(say(f"cli.severity.{severity}") for severity in rule.severities)

@@ -66,7 +66,7 @@ def print_arithmetic(lines: Iterable[str], paper: Paper) -> None:
         for line in lines:
             paper.write(f"{heading}: {line}")
     elif lines := tuple(lines):
-        paper.write(_painted(heading, "place", paper))
+        paper.write(painted(heading, "place", paper))
         for line in lines:
             for index, piece in enumerate(wrap(line, paper.width - 2 * GAP)):
                 paper.write(" " * (GAP * (2 if index else 1)) + piece)
@@ -106,8 +106,8 @@ def _by_place(findings: Iterable[Finding]) -> dict[Place, list[Finding]]:
 
 
 def _place(place: Place) -> tuple[str, str]:
-    """`job.yaml:45`, `data.train_batch_size`."""
-    where = str(place)
+    """`job.yaml:45`, `data.train_batch_size`; or `node 10.0.0.1`."""
+    where = str(place) if place.node is None else say("cli.place.node", node=place.node)
     return one_line(where), one_line(place.key) if place.key and place.key != where else ""
 
 
@@ -134,14 +134,14 @@ def _rows(groups: list[_Group], arrow: str) -> Iterator[str]:
 def _blocks(groups: list[_Group], paper: Paper, width: int) -> Iterator[str]:
     labels = _label_width(row for _, rows in groups for row in rows)
     for (place, key), rows in groups:
-        yield f"{_painted(place, 'place', paper)}{'  ' if key else ''}{key}"
+        yield f"{painted(place, 'place', paper)}{'  ' if key else ''}{key}"
         for row in rows:
             yield from _block(row, labels, paper, width)
         yield ""
 
 
 def _block(row: _Row, labels: int, paper: Paper, width: int) -> Iterator[str]:
-    label = f"{_painted(row.label, row.severity, paper)}{'':{labels - columns(row.label) + GAP}}" if row.label else ""
+    label = f"{painted(row.label, row.severity, paper)}{'':{labels - columns(row.label) + GAP}}" if row.label else ""
     before = f"{'':{GAP}}{label}{row.id}{'':{GAP}}"
     start = GAP + (labels + GAP if label else 0) + len(row.id) + GAP
     room = max(width - start, NARROWEST_TEXT)
@@ -158,7 +158,7 @@ def _label_width(rows: Iterable[_Row]) -> int:
     return max((columns(row.label) for row in rows), default=0)
 
 
-def _painted(text: str, colour: str, paper: Paper) -> str:
+def painted(text: str, colour: str, paper: Paper) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if paper.coloured and text else text
 
 

@@ -23,11 +23,13 @@ COMMANDS = {
     "explain": "submitter.cli.explain:explain",
     "render": "submitter.cli.render:render",
     "stacks": "submitter.cli.stacks:stacks",
+    "doctor": "submitter.cli.doctor:doctor",
     "submit": "submitter.cli.submit:submit",
     "list": "submitter.cli.runs:list_runs",
     "status": "submitter.cli.runs:status",
     "logs": "submitter.cli.runs:logs",
     "stop": "submitter.cli.runs:stop",
+    "nodes": "submitter.cli.nodes:nodes",
     "rehearse": "submitter.cli.rehearse:rehearse",
     "completion": "submitter.cli.completion:completion",
 }

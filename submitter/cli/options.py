@@ -30,8 +30,16 @@ def option(*names: str, **settings: Any) -> Decorator:
 
 def job_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
     """`JOB` and `--set`; what stands after `--` is in the context (see `load`)."""
-    function = option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="cli.option.set")(function)
-    return click.argument("job", metavar="JOB", shell_complete=_complete_job)(function)
+    return job_argument()(set_option(function))
+
+
+def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="cli.option.set")(function)
+
+
+def job_argument(required: bool = True) -> Decorator:
+    shown = "JOB" if required else "[JOB]"
+    return click.argument("job", metavar=shown, required=required, shell_complete=_complete_job)
 
 
 def address_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from submitter.cli.commands import Command
+from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument
 from submitter.cli.output import emit, print_json, tell
 from submitter.cli.table import Column, print_block, print_table
@@ -15,6 +16,7 @@ from submitter.exit_codes import ExitCode
 
 _LIST = (Column("run"), Column("state"), Column("started"), Column("job", wraps=True), Column("address", wraps=True))
 _ATTEMPTS = tuple(Column(name) for name in ("attempt", "state", "reason", "nodes", "started", "ended"))
+_LEFT_OUT = (Column("attempt"), Column("left_out"), Column("finding"), Column("why", wraps=True))
 _LIVE = ("pending", "running")
 
 
@@ -46,6 +48,7 @@ def _shown(row: dict[str, Any], name: str) -> object:
 @json_option
 def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.inspect import status as inspect
+    from submitter.supervise.nodes import UNFIT, tell_unfit
 
     found = inspect(run, ledger(), client(address, ca))
     if as_json:
@@ -57,6 +60,9 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None)])
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
+    _show_left_out(attempts)
+    if attempts and attempts[-1]["reason"] == UNFIT:
+        tell_unfit(attempts[-1]["left_out"] or (), tell)
     for what in ("follow", "stop") if found["state"] in _LIVE else ("log",):
         tell(f"cli.next.{what}", run=run)
 
@@ -72,6 +78,25 @@ def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:
     )
 
 
+def _show_left_out(attempts: list[dict[str, Any]]) -> None:
+    """The nodes that the attempts did without, and why."""
+    from submitter.supervise.nodes import said
+
+    rows = [
+        (
+            attempt["id"].rpartition("-")[2],
+            one["node"],
+            one["id"],
+            say("nodes.why", why=said(one["id"], one["node"], one)),
+        )
+        for attempt in attempts
+        for one in attempt["left_out"] or ()
+    ]
+    if rows:
+        emit("")
+        print_table(_LEFT_OUT, rows)
+
+
 def _when(seconds: float | None) -> str | None:
     """Local time, to the minute; None for what is not known."""
     return None if seconds is None else datetime.fromtimestamp(seconds).strftime("%m-%d %H:%M")
@@ -82,16 +107,20 @@ def _when(seconds: float | None) -> str | None:
 @option("-f", "--follow", "keep_on", is_flag=True, help="cli.option.follow")
 @address_option
 def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
-    from submitter.cli.submit import follow_to_end
+    from submitter.cli.submit import follow_to_end, whole_line
+    from submitter.supervise.follow import Records
     from submitter.supervise.inspect import newest_attempt, whole_log
 
-    connection, submission_id = newest_attempt(run, ledger(), client(address, ca))
+    book = ledger()
+    connection, submission_id = newest_attempt(run, book, client(address, ca))
     if keep_on:
-        return follow_to_end(connection, run, submission_id, None)
-    empty = True
+        return follow_to_end(connection, run, submission_id, None, keep=book)
+    empty, records = True, Records(submission_id)
     for line in whole_log(connection, submission_id):
-        emit(line)
+        records.note(line)
+        whole_line(line)
         empty = False
+    records.tell_unfit(tell)
     if empty:
         tell("cli.no_log", submission=submission_id, run=run)
     return ExitCode.DONE

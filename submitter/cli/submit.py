@@ -25,12 +25,15 @@ from submitter.cli.output import OutputLostError, emit, print_json, report_error
 from submitter.cli.prepare import checked_job
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import END_PREFIX, PROOF_PREFIX
+from submitter.gang.record import FITNESS_PREFIX, RECORD_PREFIXES, VERDICT_PREFIX
 from submitter.texts import Tell
 
 if TYPE_CHECKING:
     from submitter.cluster.client import RayClient
+    from submitter.ledger import Ledger
     from submitter.supervise.submit import Submission
+
+MEASURED_PREFIXES = (FITNESS_PREFIX, VERDICT_PREFIX)
 
 
 @click.command(cls=JobCommand, help="cli.submit.help")
@@ -59,11 +62,13 @@ def submit(
     checked = checked_job(job, sets, stack=stack, force=force, compose=True, cluster=lambda: cluster_nodes(connection))
     if checked.recovery.declared:
         tell("cli.recovery_not_yet")
-    submission = post(checked, connection, ledger(), run=run, tell=tell, clock=time.time, rng=random.SystemRandom())
+    book = ledger()
+    submission = post(checked, connection, book, run=run, tell=tell, clock=time.time, rng=random.SystemRandom())
     tell_submission(submission, connection)
     document = _document(submission, connection)
     if not detach:
-        return follow_to_end(connection, submission.run, submission.submission_id, document if as_json else None)
+        shown = document if as_json else None
+        return follow_to_end(connection, submission.run, submission.submission_id, shown, keep=book)
     if as_json:
         print_json(document)
     else:
@@ -86,16 +91,18 @@ def follow_to_end(
     document: dict[str, object] | None = None,
     out: Callable[[str], None] | None = None,
     say: Tell = tell,
+    keep: Ledger | None = None,
 ) -> int:
     """Streams the log to `out`, returns the outcome's exit code.
 
-    A `document` is printed at the end, the log then on stderr; else the log is on stdout.
+    A `document` is printed at the end, the log then on stderr; else the log is on stdout. `keep`: where nodes that the
+    attempt found unfit are noted.
     """
     from submitter.supervise.follow import follow
 
-    out = out or (log_line if document is None else tell_line)
+    out = out or (log_line if document is None else _told_line)
     try:
-        outcome = follow(connection, submission_id, out=out, tell=say)
+        outcome = follow(connection, submission_id, out=out, tell=say, ledger=keep)
     except OutputLostError as lost:
         silence(sys.stdout)
         if not lost.reader_left:
@@ -122,7 +129,18 @@ def _document(submission: Submission, connection: RayClient) -> dict[str, object
 
 
 def log_line(line: str) -> None:
-    """On a terminal without the driver's two kinds of JSON lines: people have read the table, and are told the end."""
-    if sys.stdout.isatty() and line.startswith((PROOF_PREFIX, END_PREFIX)):
+    """On a terminal without the driver's JSON lines: people have read the same in words."""
+    if sys.stdout.isatty() and line.startswith(RECORD_PREFIXES):
         return
-    emit(line, at_once=True)
+    whole_line(line, at_once=True)
+
+
+def whole_line(line: str, *, at_once: bool = False) -> None:
+    """Never what was measured on each node, kilobytes a line: the page of the doctor is for that, and Ray's own log."""
+    if not line.startswith(MEASURED_PREFIXES):
+        emit(line, at_once=at_once)
+
+
+def _told_line(line: str) -> None:
+    if not line.startswith(MEASURED_PREFIXES):
+        tell_line(line)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
 
 from .driver import Driver
-from .members import ATTEMPT_VARIABLE
+from .members import ATTEMPT_VARIABLE, QUARANTINE_VARIABLE
 from .plan import Plan
 
 
 def main() -> None:
     plan = Plan.from_json(Path(__file__).with_name("plan.json").read_text(encoding="utf-8"))
+    left_out = filter(None, os.environ.get(QUARANTINE_VARIABLE, "").split(","))
+    plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *left_out))
     end = Driver(plan, os.environ[ATTEMPT_VARIABLE]).run()
     sys.stderr.flush()
     sys.stdout.write(f"\n{end.line()}\n")  # on a line of its own, whatever the trainer wrote last

@@ -1,4 +1,4 @@
-"""The attempt's driver: place, prove, train, give back; its last line is the end record."""
+"""The attempt's driver: fence, place, look, prove, train, give back; its last line is the end record."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .ended import Ended, Stop
+from .fence import fence
+from .fit_gang import Findings, fit_gang, look_around
 from .members import Gang, namespace
-from .node_worker import DriverProcess, start_gang_actor, start_node_worker, this_driver
+from .node_worker import DriverProcess, start_gang_actor, this_driver
+from .placement import need_of
 from .plan import Plan
 from .proof import answers, prove
 from .record import End, Phase
-from .reserve import give_back, reserve
+from .reserve import give_back
 from .say import clean, say
 from .training import train
 
@@ -41,6 +44,7 @@ class Driver:
         self._phase: Phase = "start"
         self._gang: Gang | None = None
         self._actors: list[Any] = []
+        self._findings = Findings()
         self._process = this_driver()
 
     def run(self) -> End:
@@ -61,10 +65,15 @@ class Driver:
         ray.init(address="auto", namespace=namespace(self._attempt), logging_level="warning", log_to_driver=False)
         self._stop.listen()
         say(f"driver of {self._attempt}: Ray {ray.__version__}, Python {platform.python_version()}, {platform.node()}")
+        if self._plan.task == "doctor":
+            self._phase = "fitness"
+            look_around(self._plan, self._attempt, self._stop, self._actors.extend)
+            return Ended("succeeded")
+        self._phase = "fence"
+        fence(self._attempt, self._stop, need_of(self._plan))
         self._phase = "placement"
-        gang = self._gang = reserve(self._plan, self._attempt, self._stop)
+        gang = fit_gang(self._plan, self._attempt, self._stop, self._hold, self._findings)
         self._phase = "proof"
-        gang.workers.extend(start_node_worker(member, self._attempt) for member in gang.members)
         self._actors.append(start_gang_actor(gang))
         prove(self._plan, gang, self._stop)
         answers({self._actors[0].facts.remote(): platform.node()}, self._stop)  # the trainer will ask it
@@ -73,6 +82,11 @@ class Driver:
         reason = result.reason or ("succeeded" if result.code == 0 else "trainer_failed")
         return Ended(reason, node=result.node, code=result.code, evidence=result.evidence)
 
+    def _hold(self, gang: Gang | None) -> None:
+        """The gang to give back at the end; None while another one is reserved."""
+        self._gang = gang
+        self._phase = "fitness" if gang else "placement"
+
     def _unexpected(self, error: BaseException) -> Ended:
         if self._stop.requested or isinstance(error, SystemExit | KeyboardInterrupt):  # Ray's own SIGTERM handler exits
             return Ended("stopped")
@@ -80,6 +94,7 @@ class Driver:
         return Ended("driver_error", evidence=(clean(f"{type(error).__name__}: {error}")[:2000],))
 
     def _end(self, ended: Ended) -> End:
+        proposals = self._findings.proposals()
         return End(
             attempt=self._attempt,
             phase=self._phase,
@@ -88,7 +103,8 @@ class Driver:
             nodes=tuple(member.ip for member in self._gang.members) if self._gang else (),
             node=ended.node,
             evidence=ended.evidence,
-            quarantine=ended.quarantine,
+            quarantine=tuple(dict.fromkeys((*ended.quarantine, *(one.node for one in proposals)))),
+            proposals=proposals,
         )
 
     def _clean_up(self, end: End) -> None:
@@ -100,8 +116,9 @@ class Driver:
             if self._phase == "training":
                 _end_leftovers(self._gang, end, self._process)
             _end_workers(self._gang, end, self._process)
-            for actor in self._actors:
-                ray.kill(actor, no_restart=True)
+        for actor in self._actors:
+            ray.kill(actor, no_restart=True)
+        if self._gang:
             give_back(self._gang.groups)
         ray.shutdown()
 
@@ -126,7 +143,7 @@ def _end_workers(gang: Gang, end: End, driver: DriverProcess) -> None:
     """A frozen raylet ends nobody: the node worker there is asked to end everything of the attempt, itself last."""
     import ray
 
-    for worker, member in zip(gang.workers, gang.members, strict=True):
+    for worker, member in zip(gang.workers, gang.members, strict=False):  # none yet when the attempt ends this early
         if end.reason == "node_frozen" and member.ip == end.node:
             ray.wait([worker.end_everything.remote(driver)], timeout=FAREWELL_S)
         else:

@@ -10,7 +10,8 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
-"""Survives exec. Sent when the parent's *thread* that forked ends: the driver forks in its main thread."""
+"""Survives exec. Sent when the parent's *thread* that forked ends: the driver forks in its main
+thread, and a probe's thread waits for its child."""
 
 
 def main(parent: int, command: "list[str]") -> None:

@@ -9,6 +9,12 @@ from typing import Any
 ATTEMPT_VARIABLE = "NPURUN_ATTEMPT"
 """Environment variable that every process of an attempt has: its submission id."""
 
+RUN_VARIABLE = "NPURUN_RUN"
+"""The run's name, in every process of all its attempts."""
+
+QUARANTINE_VARIABLE = "NPURUN_QUARANTINE"
+"""IPs of nodes that this attempt must not use, with commas. Not in the plan: it differs between attempts of one run."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 
@@ -23,6 +29,11 @@ class Member:
     node_id: str
     ip: str
     hostname: str
+    npus: float = 0
+    """Ray's resources of the node, in total."""
+    cpus: float = 0
+    shared: bool = False
+    """When the gang was reserved, others held NPUs of the node through Ray."""
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import host_facts, processes
+from .ask import Bound
+from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
+from .probes.catalogue import PROBES
+from .probes.measure import as_json, measure_all
+from .probes.network import open_ports
+from .probes.wish import Wish
+from .remains import Remains
 from .share import GangActor
 
 CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
 
 LOOK_EVERY_S = 0.25
+
+START = Bound(total_s=90.0, grace_s=20.0)
+"""Cold worker processes on a loaded host take a minute; where one node needs longer than the others it is seconds."""
+BUILD = Bound(total_s=300.0, grace_s=120.0)
+"""Where the runtime environment has packages to be installed first, on each node anew."""
+_BUILT = ("pip", "uv", "conda", "image_uri", "container")
 
 
 @dataclass(frozen=True)
@@ -33,8 +46,11 @@ def this_driver() -> DriverProcess:
 
 
 class NodeWorker:
-    def __init__(self, attempt: str) -> None:
+    def __init__(self, attempt: str, clock: Callable[[], float] = time.time) -> None:
         self._attempt = attempt
+        self._clock = clock
+        self._meeting: Meeting | None = None
+        self._remains = Remains()
 
     def ping(self) -> None:
         """Answers, and that is all."""
@@ -45,6 +61,27 @@ class NodeWorker:
 
     def facts(self) -> dict[str, Any]:
         return host_facts.read()
+
+    def measure(self, wish: dict[str, Any], name: str) -> dict[str, Any]:
+        """`{"probes": {name: Measured as JSON}, "ports": where peers may knock until `part`}`."""
+        wanted = Wish.from_json(wish)
+        self._meeting = Meeting(self._attempt, name, wanted.shared_dirs)
+        measured = measure_all(PROBES, wanted)
+        return {"probes": as_json(measured), "ports": [self._meeting.port, *open_ports(measured["ports"].facts)]}
+
+    def clock(self) -> float:
+        """Wall clock, seconds."""
+        return self._clock()
+
+    def meet(self, peers: dict[str, list[int]], names: dict[str, str]) -> dict[str, Any]:
+        """After `measure` of all: which peers (IP -> ports) this node reaches, whose tokens it sees, and which host
+        names (by IP) lead elsewhere; empty without `measure`."""
+        return self._meeting.meet(peers, names) if self._meeting else {}
+
+    def part(self) -> None:
+        if self._meeting:
+            self._meeting.close()
+            self._meeting = None
 
     def evidence(self) -> str:
         """One line: the host's load and memory, and the attempt's processes that wait or are stopped."""
@@ -64,6 +101,14 @@ class NodeWorker:
         for process in left:
             processes.end(process)
         return [f"{process.pid} {process.command[:120]}" for process in left]
+
+    def end_earlier(self, run: str, number: int) -> dict[str, list[str]]:
+        """As `Remains.end`."""
+        return self._remains.end(run, number)
+
+    def earlier_on_devices(self) -> dict[str, list[str] | str | None]:
+        """As `Remains.on_devices`."""
+        return self._remains.on_devices()
 
     def end_everything(self, driver: DriverProcess) -> None:
         """The last act on a node whose raylet is frozen and cannot end its workers: this process goes too."""
@@ -88,6 +133,14 @@ def start_node_worker(member: Member, attempt: str) -> Any:
 
     options = {"num_cpus": 0, "max_concurrency": CALLS_AT_ONCE, "max_restarts": 0}
     return ray.remote(NodeWorker).options(**options, scheduling_strategy=pinned_to(member.node_id)).remote(attempt)
+
+
+def start_bound() -> Bound:
+    """How long new node workers of this job may take until they answer."""
+    import ray
+
+    env = ray.get_runtime_context().runtime_env
+    return BUILD if any(env.get(name) for name in _BUILT) else START
 
 
 def start_gang_actor(gang: Gang) -> Any:

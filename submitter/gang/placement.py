@@ -105,6 +105,16 @@ def could_fit(nodes: Iterable[NodeFacts], need: Need) -> int:
     return choose(empty, need).fitting
 
 
+def never_fitting(nodes: Iterable[NodeFacts], need: Need) -> frozenset[str]:
+    """IPs of those whose labels, NPUs or CPUs rule them out whatever runs on them, and of the quarantined."""
+    empty = [
+        dataclasses.replace(node, npus_free=node.npus, cpus_free=node.cpus, draining=False)
+        for node in nodes
+        if node.alive
+    ]
+    return frozenset(node.ip for node in empty if any(_problems(node, need)))
+
+
 def rows(choice: Choice, holders: Mapping[str, Sequence[str]]) -> list[str]:
     """One line per node: its IP, and that it fits or everything that it lacks. `holders` is by node id."""
     return [f"{node.ip}: {_state(found, holders.get(node.node_id, ()))}" for node, found in choice.problems]

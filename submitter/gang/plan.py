@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .probes.wish import Wish
+
 PACKAGE = "npurun_gang"
 """Name under which this folder travels: neither shadows a user's module nor is shadowed by one."""
 
@@ -45,6 +47,12 @@ class Plan:
     """IPs of nodes that must not be used."""
     place_wait_s: int = 600
     torchrun: TorchrunPlan | None = None
+    wish: Wish = field(default_factory=Wish)
+    """What the nodes are looked at for."""
+    on_unfit: Literal["exclude", "fail"] = "exclude"
+    """What to do when a node is unfit: take a spare one in its place, if there is one, or end."""
+    task: Literal["train", "doctor"] = "train"
+    """doctor: look at every node of the cluster, reserve nothing, start nothing."""
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), sort_keys=True, ensure_ascii=False, indent=1)
@@ -59,5 +67,6 @@ class Plan:
                 "command": tuple(raw["command"]),
                 "quarantine": tuple(raw["quarantine"]),
                 "torchrun": TorchrunPlan(**torchrun) if torchrun else None,
+                "wish": Wish.from_json(raw["wish"]),
             }
         )

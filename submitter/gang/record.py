@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,8 +16,11 @@ PREFIX = "[npurun] "
 """Starts every line that the driver itself writes; all else in the log is the trainer's."""
 END_PREFIX = PREFIX + "end "
 PROOF_PREFIX = PREFIX + "proof "
+FITNESS_PREFIX = PREFIX + "fitness "
+VERDICT_PREFIX = PREFIX + "verdict "
+RECORD_PREFIXES = (END_PREFIX, PROOF_PREFIX, FITNESS_PREFIX, VERDICT_PREFIX)
 
-Phase = Literal["start", "placement", "proof", "training"]
+Phase = Literal["start", "fence", "placement", "fitness", "proof", "training"]
 
 # Why an attempt ended, and the driver's own exit code for it (the numbers are those of the `npurun` command).
 EXIT_OF_REASON: Mapping[str, int] = {
@@ -28,10 +32,24 @@ EXIT_OF_REASON: Mapping[str, int] = {
     "node_frozen": 1,
     "node_lost": 1,
     "node_unfit": 1,
+    "fence_failed": 1,
     "launch_failed": 1,
     "driver_error": 1,
     "stopped": 6,
 }
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One reason to keep a node out of the next attempts, as the judgement found it."""
+
+    node: str
+    """IP."""
+    id: str
+    """`NR5xx`."""
+    value: str | None = None
+    limit: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,8 @@ class End:
     evidence: tuple[str, ...] = ()
     quarantine: tuple[str, ...] = ()
     """IPs proposed for exclusion from the next attempt."""
+    proposals: tuple[Proposal, ...] = ()
+    """Why, for those of them that were found unfit; also of an attempt that went on without them."""
 
     @property
     def exit(self) -> int:
@@ -57,6 +77,24 @@ class End:
 
     def line(self) -> str:
         return END_PREFIX + _json({**dataclasses.asdict(self), "exit": self.exit})
+
+
+def fitness_line(attempt: str, node: Mapping[str, Any]) -> str:
+    return FITNESS_PREFIX + _json({"attempt": attempt, **node})
+
+
+def parse_fitness(line: str, attempt: str) -> dict[str, Any] | None:
+    """All that was measured on one node (`probes.verdict.Node` as JSON), or None."""
+    return _parse(line, FITNESS_PREFIX, attempt, {"ip": str, "measured": dict})
+
+
+def verdict_line(attempt: str, verdict: Mapping[str, Any]) -> str:
+    return VERDICT_PREFIX + _json({"attempt": attempt, **verdict})
+
+
+def parse_verdict(line: str, attempt: str) -> dict[str, Any] | None:
+    """One `probes.verdict.Verdict` as JSON, or None."""
+    return _parse(line, VERDICT_PREFIX, attempt, {"id": str, "node": str, "severity": str, "values": dict})
 
 
 def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
@@ -99,9 +137,17 @@ def _parse(line: str, prefix: str, attempt: str, needed: Mapping[str, type]) -> 
     if not line.startswith(prefix):
         return None
     try:
-        value = json.loads(line[len(prefix) :])
+        value = json.loads(line[len(prefix) :], parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):  # RecursionError: nested deeper than Python follows
         return None
     if not isinstance(value, dict) or value.get("attempt") != attempt:
         return None
     return value if all(isinstance(value.get(key), kind) for key, kind in needed.items()) else None
+
+
+def _finite(text: str) -> float:
+    """JSON has no NaN and no infinity; Python reads them, and `1e999`, all the same."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .compat import pinned_group, supports_bundle_labels
@@ -27,17 +27,18 @@ REPORT_EVERY_S = 15.0
 ROWS_SHOWN = 100
 
 
-def reserve(plan: Plan, attempt: str, stop: Stop) -> Gang:
-    """The gang, every group created and pinned. Raises Ended: not_placed at the bound, stopped."""
+def reserve(plan: Plan, attempt: str, stop: Stop, trials: Iterator[int]) -> Gang:
+    """The gang, every group created and pinned. Raises Ended: not_placed at the bound, stopped.
+
+    `trials` numbers the tries of the attempt, since Ray frees a group's name later than the group.
+    """
     need = need_of(plan)
     waiting = _Waiting(plan.place_wait_s, need)
-    trial = 0
     while True:
         stop.check()
-        trial += 1
         choice = choose(nodes := read_nodes(), need)
         if choice.chosen:
-            groups, late = _try(choice.chosen, plan, f"npurun-{attempt}-t{trial}", stop)
+            groups, late = _try(choice.chosen, plan, f"npurun-{attempt}-t{next(trials)}", stop)
             if not late:
                 return _gang(plan, attempt, choice.chosen, groups)
             choice = dataclasses.replace(choice, lacking=_late(late))
@@ -145,12 +146,17 @@ def _gang(plan: Plan, attempt: str, chosen: Sequence[NodeFacts], groups: tuple[A
     say(f"placement: {len(chosen)} nodes x {plan.npus_per_node} NPU reserved: {', '.join(node.ip for node in chosen)}")
     return Gang(
         attempt=attempt,
-        members=tuple(Member(node.node_id, node.ip, node.hostname) for node in chosen),
+        members=tuple(_member(node) for node in chosen),
         groups=groups,
         bundles_per_group=len(bundles(plan)),
         supports_label_selector=supports_bundle_labels(),
         labels=plan.labels,
     )
+
+
+def _member(node: NodeFacts) -> Member:
+    """`node` as it was before the gang took its part."""
+    return Member(node.node_id, node.ip, node.hostname, node.npus, node.cpus, shared=node.npus_free < node.npus)
 
 
 def _pause(seconds: float, stop: Stop) -> None:

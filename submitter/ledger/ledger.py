@@ -78,6 +78,24 @@ class Attempt:
     ended_ms: int | None = None
 
 
+@dataclass(frozen=True)
+class Quarantined:
+    """One reason to keep a node out of new attempts. A node may have several; each ends on its own."""
+
+    address: str
+    """Of the cluster that the node is in."""
+    node: str
+    """IP, as Ray shows it."""
+    submission_id: str
+    """The attempt that found it out."""
+    finding: str
+    """`NR5xx`, or the reason of an attempt's end (`node_frozen`)."""
+    evidence: dict[str, Any]
+    since_ms: int
+    until_ms: int
+    released_ms: int | None = None
+
+
 class Ledger:
     """Raises `LedgerError`, one line, for everything that can be wrong with folder or file."""
 
@@ -167,6 +185,40 @@ class Ledger:
                 (state, reason, json.dumps(end) if end else None, last_step, started_ms, ended_ms, submission_id),
             )
 
+    def quarantine(self, entries: Sequence[Quarantined]) -> None:
+        """Again for the same attempt, node and finding: changes nothing, so that a release lasts."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        *(one.address, one.node, one.submission_id, one.finding, json.dumps(one.evidence)),
+                        *(one.since_ms, one.until_ms, one.released_ms),
+                    )
+                    for one in entries
+                ],
+            )
+
+    def quarantined(self, now_ms: int, address: str | None = None) -> list[Quarantined]:
+        """What holds at that moment, by cluster and node; of one cluster when `address` is given."""
+        with self._told():
+            rows = self._connection.execute(
+                "SELECT * FROM quarantine WHERE released_ms IS NULL AND since_ms <= ? AND until_ms > ?"
+                " AND (? IS NULL OR address = ?) ORDER BY address, node, since_ms, finding",
+                (now_ms, now_ms, address, address),
+            ).fetchall()
+        return [_quarantined(row) for row in rows]
+
+    def release(self, node: str, now_ms: int, address: str | None = None) -> int:
+        """Ends every entry of the node that holds; how many that were."""
+        with self._transaction() as connection:
+            done = connection.execute(
+                "UPDATE quarantine SET released_ms = ? WHERE node = ? AND released_ms IS NULL AND until_ms > ?"
+                " AND (? IS NULL OR address = ?)",
+                (now_ms, node, now_ms, address, address),
+            )
+        return done.rowcount
+
     def run(self, run: str) -> Run | None:
         return self.runs().get(run)
 
@@ -183,6 +235,16 @@ class Ledger:
                 f"SELECT {', '.join(_COLUMNS)} FROM attempts WHERE run = ? ORDER BY attempt", (run,)
             ).fetchall()
         return [_attempt(row) for row in rows]
+
+    def unended(self, address: str, limit: int) -> list[str]:
+        """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first."""
+        with self._told():
+            rows = self._connection.execute(
+                "SELECT submission_id FROM attempts JOIN runs USING (run) WHERE state IS NULL AND address = ?"
+                " ORDER BY intended_ms DESC, attempt DESC LIMIT ?",
+                (address, limit),
+            ).fetchall()
+        return [row[0] for row in rows]
 
     def _run(self, run: str) -> Run:
         return Run(*self._connection.execute("SELECT * FROM runs WHERE run = ?", (run,)).fetchone())
@@ -210,6 +272,11 @@ class Ledger:
 
     def _place(self) -> Place:
         return Place(file=str(self.path))
+
+
+def _quarantined(row: Sequence[Any]) -> Quarantined:
+    address, node, submission_id, finding, evidence, *times = row
+    return Quarantined(address, node, submission_id, finding, json.loads(evidence), *times)
 
 
 def _attempt(row: Sequence[Any]) -> Attempt:

@@ -30,6 +30,19 @@ MIGRATIONS = (
         UNIQUE (run, attempt)
     );
     """,
+    """
+    CREATE TABLE quarantine (
+        address TEXT NOT NULL,
+        node TEXT NOT NULL,
+        submission_id TEXT NOT NULL,
+        finding TEXT NOT NULL,
+        evidence TEXT NOT NULL,
+        since_ms INTEGER NOT NULL,
+        until_ms INTEGER NOT NULL,
+        released_ms INTEGER,
+        PRIMARY KEY (address, node, submission_id, finding)
+    );
+    """,
 )
 """Step n brings version n to n + 1."""
 

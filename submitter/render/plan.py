@@ -6,6 +6,7 @@ from runtime_env.build import delivered_flags, secret_references
 from submitter.arguments.assemble import command
 from submitter.gang.plan import Plan, TorchrunPlan
 from submitter.job.model import Job
+from submitter.render.wish import wish
 
 
 def plan(job: Job) -> Plan:
@@ -20,6 +21,8 @@ def plan(job: Job) -> Plan:
         secrets=secret_references(job),
         place_wait_s=job.cluster.place_wait_s,
         torchrun=_torchrun(job),
+        wish=wish(job),
+        on_unfit=job.cluster.on_unfit,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runtime_env.build import ATTEMPT_FLAG, RUN_FLAG, build
+from runtime_env.build import ATTEMPT_FLAG, QUARANTINE_FLAG, RUN_FLAG, build
 from runtime_env.ids import submission_id
 from submitter.errors import UsageError
 from submitter.gang.compat import parse_version
@@ -51,6 +51,8 @@ class Facts:
     """HEAD_PLACEHOLDER when no cluster was asked."""
     ray_version: str
     """Empty when no cluster was asked: the request is then one that every supported Ray takes."""
+    quarantine: tuple[str, ...] = ()
+    """IPs of nodes that the attempt must not use."""
 
 
 def request(job: Job, facts: Facts) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def spec_hash(body: Mapping[str, Any]) -> str:
         spec.pop(field, None)
     for key in (RUN_KEY, ATTEMPT_KEY, SPEC_KEY):
         spec["metadata"].pop(key, None)
-    for name in (RUN_FLAG, ATTEMPT_FLAG):
+    for name in (RUN_FLAG, ATTEMPT_FLAG, QUARANTINE_FLAG):
         spec["runtime_env"]["env_vars"].pop(name, None)
     return hashlib.sha256(request_bytes(spec)).hexdigest()
 
@@ -96,7 +98,7 @@ def _check_ray(ray_version: str) -> None:
 
 
 def _runtime_env(job: Job, facts: Facts) -> dict[str, Any]:
-    env = build(job, run=facts.run, attempt=facts.attempt)
+    env = build(job, run=facts.run, attempt=facts.attempt, quarantine=facts.quarantine)
     env["py_modules"] = list(facts.package_uris)
     if facts.working_dir_uri is not None:
         env["working_dir"] = facts.working_dir_uri

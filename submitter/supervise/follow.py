@@ -12,7 +12,9 @@ from submitter.cluster.errors import RayError
 from submitter.cluster.logs import JobLog
 from submitter.errors import UnreachableError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, parse_end
+from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, VERDICT_PREFIX, parse_end, parse_verdict
+from submitter.ledger import Ledger, LedgerError
+from submitter.supervise.nodes import UNFIT, keep_proposals, proposed, tell_unfit
 from submitter.supervise.outcome import Outcome, first_line, outcome_of
 from submitter.texts import Tell
 
@@ -42,10 +44,13 @@ def follow(
     *,
     out: Callable[[str], None],
     tell: Tell,
+    ledger: Ledger | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Outcome:
     """Streams the log's lines to `out` until the submission has ended; Ctrl-C ends only the following.
+
+    What the attempt has against nodes is kept in `ledger`.
 
     A cluster that cannot be reached is told and waited for. UnreachableError: away for `AWAY_MAX_S`, pending for
     `PENDING_MAX_S`, or it no longer knows the job, or the token is refused.
@@ -53,12 +58,24 @@ def follow(
     log = JobLog(client, submission_id, tell=tell, clock=clock, sleep=sleep)
     watch = _Watch(client, submission_id, tell, clock)
     try:
-        return _Follower(log, watch, out, tell, sleep).run()
+        outcome = _Follower(log, watch, out, tell, sleep).run()
     except KeyboardInterrupt:
         tell("follow.interrupted", run=submission_id.rpartition("-a")[0])
         return Outcome(ExitCode.INTERRUPTED, watch.state, "interrupted", None)
     finally:
         log.close()
+    if ledger is not None:
+        _keep(ledger, client.address, watch.info, outcome, tell)
+    return outcome
+
+
+def _keep(ledger: Ledger, address: str, info: JobInfo | None, outcome: Outcome, tell: Tell) -> None:
+    """A ledger that cannot be written does not change how the run ended."""
+    assert info is not None  # it was followed to its end
+    try:
+        keep_proposals(ledger, address, info.submission_id, outcome.end, int(time.time() * 1000))
+    except LedgerError as error:
+        tell("nodes.not_kept", error=error)
 
 
 class _Watch:
@@ -141,6 +158,31 @@ class _Watch:
             self._tell("follow.away", seconds=f"{now - self._away_since:.0f}", state=self.state, error=error)
 
 
+class Records:
+    """What the driver says in its log about the end and about unfit nodes."""
+
+    def __init__(self, attempt: str) -> None:
+        self.end: dict[str, Any] | None = None
+        self._attempt = attempt
+        self._verdicts: list[dict[str, Any]] = []
+
+    def note(self, line: str) -> None:
+        if line.startswith(END_PREFIX):
+            self.end = parse_end(line, self._attempt) or self.end
+        elif line.startswith(VERDICT_PREFIX) and (verdict := parse_verdict(line, self._attempt)):
+            self._verdicts.append(verdict)
+
+    def tell_unfit(self, tell: Tell) -> bool:
+        """Per finding its text and what to do, where unfit nodes ended the attempt; whether anything was told."""
+        if self.end is None or self.end["reason"] != UNFIT:
+            return False
+        blamed = self.end.get("node")
+        for found in (self._verdicts, proposed(self.end)):  # else it ended by something else than a probe's finding
+            if any(one["node"] == blamed for one in found) and tell_unfit(found, tell):
+                return True
+        return False
+
+
 class _Follower:
     def __init__(
         self, log: JobLog, watch: _Watch, out: Callable[[str], None], tell: Tell, sleep: Callable[[float], None]
@@ -150,7 +192,7 @@ class _Follower:
         self._out = out
         self._tell = tell
         self._sleep = sleep
-        self._end: dict[str, Any] | None = None
+        self._records: Records | None = None
 
     def run(self) -> Outcome:
         while True:
@@ -174,19 +216,21 @@ class _Follower:
 
     def _ended(self, info: JobInfo) -> Outcome:
         self._deliver(self._log.finish() if info.driver_node_id else [])
-        outcome = outcome_of(info, self._end)
-        _tell_outcome(outcome, info.submission_id, self._tell)
+        records = self._records or Records(info.submission_id)
+        outcome = outcome_of(info, records.end)
+        records.end = outcome.end  # Ray's message may have quoted it
+        _tell_outcome(outcome, info.submission_id, self._tell, records)
         return outcome
 
     def _deliver(self, lines: list[str]) -> None:
         assert self._watch.info is not None  # read only after it was seen
+        self._records = self._records or Records(self._watch.info.submission_id)
         for line in lines:
-            if line.startswith(END_PREFIX):
-                self._end = parse_end(line, self._watch.info.submission_id) or self._end
+            self._records.note(line)
             self._out(line)
 
 
-def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell) -> None:
+def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell, records: Records) -> None:
     """What ended, why, on which node, with which code; then what to do about it, if the driver gave a reason."""
     if outcome.exit_code is ExitCode.DONE:
         tell("follow.succeeded", submission=submission_id)
@@ -202,5 +246,10 @@ def _tell_outcome(outcome: Outcome, submission_id: str, tell: Tell) -> None:
             tell("follow.failed", submission=submission_id, reason=outcome.reason, **known)
         else:
             tell("follow.killed", submission=submission_id, reason=outcome.reason, signal=killed_by, **known)
+        if records.tell_unfit(tell):
+            return
         if outcome.reason in EXIT_OF_REASON:  # a newer npurun's driver may know more reasons
             tell(f"gang.reason.{outcome.reason}", node=known["node"], code=known["code"])
+        evidence = end.get("evidence")
+        if outcome.reason == UNFIT and isinstance(evidence, list) and evidence:
+            tell("follow.evidence", said=evidence[0])

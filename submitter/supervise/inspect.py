@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
+from runtime_env.build import QUARANTINE_FLAG
 from runtime_env.ids import check_run
 from submitter.cluster.address import DEFAULT_ADDRESS
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.cluster.logs import as_ray_reads
 from submitter.errors import UsageError
-from submitter.gang.record import parse_proof
+from submitter.gang.record import FITNESS_PREFIX, parse_proof, parse_verdict
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
+from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
 from submitter.texts import Tell
 
 TAIL_LINES = 200
 """verl prints one line a step, and between two of them seldom more than this."""
 HEAD_BYTES = 1 << 20
-"""The nodes' proofs stand in the log's beginning."""
+"""The nodes' verdicts and proofs stand in the log's beginning."""
+CATCH_UP_ATTEMPTS = 20
+"""Of the newest ones: a cluster that was restarted knows none of the old ones, and they would be asked for again."""
 UNKNOWN = "unknown"
+VERDICTS = "verdicts"
+"""Of an end record in the ledger: why no node was fit, where it proposes none."""
+QUARANTINED = "quarantined"
+"""In place of a finding: the node was in quarantine when the attempt was posted."""
 _STEP = re.compile(r"\bstep:(\d+) - ")
 """verl's console logger: `step:12 - actor/loss:…`, behind Ray's own prefix."""
 _PROGRESS = re.compile(r"Training Progress:.*?\|\s*\d+/(\d+)")
@@ -38,6 +49,8 @@ def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) ->
     """
     runs = ledger.runs()
     seen = _clusters(runs, client, tell)
+    for address, jobs in seen.items():
+        _note_ends(ledger, _at(client, address), address, jobs.get)
     rows = [_noted_row(run, ledger, seen.get(run.address)) for run in runs.values()]
     rows += _foreign_rows(runs, client.address, seen.get(client.address) or {})
     return sorted(rows, key=lambda row: row["started"] or 0, reverse=True)
@@ -47,13 +60,14 @@ def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
     """The run's state; times in Unix seconds, null for what is not known. UsageError for a run nobody knows."""
     noted, attempts = ledger.run(check_run(run)), ledger.attempts(run)
     if noted is not None and attempts and all(attempt.state for attempt in attempts):
-        return _document(run, [_recorded(attempt) for attempt in attempts], noted.total_steps)
+        rows = [_recorded(attempt) for attempt in attempts]
+        return _document(run, _with_quarantine(rows, attempts), noted.total_steps)
     found = find_run(run, ledger, client)
     rows = [_attempt_row(found, info, ledger) for info in found.jobs]
     known = {row["id"] for row in rows}
     rows += [_recorded(attempt) for attempt in found.attempts if attempt.submission_id not in known]
     rows.sort(key=lambda row: int(row["id"].rpartition("-a")[2]))
-    return _document(run, rows, _total_steps(found))
+    return _document(run, _with_quarantine(rows, attempts), _total_steps(found))
 
 
 def newest_attempt(run: str, ledger: Ledger, client: RayClient) -> tuple[RayClient, str]:
@@ -61,7 +75,20 @@ def newest_attempt(run: str, ledger: Ledger, client: RayClient) -> tuple[RayClie
     found = find_run(run, ledger, client)
     if not found.jobs:
         raise UsageError("run.not_on_cluster", run=run, address=found.client.address)
+    noted = {attempt.submission_id for attempt in found.attempts if attempt.state}
+    for info in found.jobs:
+        if info.ended and info.submission_id not in noted:
+            with suppress(RayError):
+                _note_end(ledger, found.client, info)
     return found.client, found.jobs[-1].submission_id
+
+
+def catch_up(ledger: Ledger, client: RayClient) -> None:
+    """Reads how the newest attempts on the cluster ended, where nobody has yet: what they propose counts from then on.
+
+    RayError when the cluster is away. Asks nothing when nothing is open.
+    """
+    _note_ends(ledger, client, client.address, client.job)
 
 
 def whole_log(client: RayClient, submission_id: str) -> Iterator[str]:
@@ -91,6 +118,17 @@ def _clusters(runs: dict[str, Run], client: RayClient, tell: Tell | None) -> dic
             if tell is not None and (address != DEFAULT_ADDRESS or address in noted):
                 tell("list.away", error=error)
     return found
+
+
+def _at(client: RayClient, address: str) -> RayClient:
+    return client if address == client.address else client.at(address)
+
+
+def _note_ends(ledger: Ledger, client: RayClient, address: str, find: Callable[[str], JobInfo | None]) -> None:
+    for submission_id in ledger.unended(address, CATCH_UP_ATTEMPTS):
+        info = find(submission_id)
+        if info is not None and info.ended:
+            _note_end(ledger, client, info)
 
 
 def _noted_row(run: Run, ledger: Ledger, jobs: dict[str, JobInfo] | None) -> dict[str, Any]:
@@ -136,30 +174,44 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
     recorded = next((a for a in found.attempts if a.submission_id == info.submission_id and a.state), None)
     if recorded is not None:
         return _recorded(recorded)
-    tail = _tail(found.client, info)
+    if info.ended:
+        return _note_end(ledger, found.client, info)
+    head = _head(found.client, info)
+    row = _row(info.submission_id, info.status, _last_step(_tail(found.client, info) or ""), info.start_ms, None)
+    return {**row, "nodes": _proved_nodes(head, info), "left_out": _unfit_nodes(head, info)}
+
+
+def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any]:
+    """The row of an attempt that has ended, written down for when Ray has forgotten it."""
+    tail = _tail(client, info)
     row = _row(info.submission_id, info.status, _last_step(tail or ""), info.start_ms, info.end_ms)
-    if not info.ended:
-        return {**row, "nodes": _proved_nodes(found.client, info)}
     outcome = outcome_of(info, end_in((tail or "").splitlines(), info.submission_id))
     # A driver that was killed left no end record; which nodes it had stands in its log all the same.
-    nodes = outcome.end["nodes"] if outcome.end else _proved_nodes(found.client, info)
+    nodes = outcome.end["nodes"] if outcome.end else _proved_nodes(_head(client, info), info)
+    end = _with_verdicts(outcome.end, client, info)
     if tail is not None or outcome.end is not None:  # else the log may be readable, and say more, another time
         ledger.record_end(
             info.submission_id,
             state=info.status,
             reason=outcome.reason,
-            end=outcome.end or ({"nodes": nodes} if nodes else None),
+            end=end or ({"nodes": nodes} if nodes else None),
             last_step=row["last_step"],
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
-    return {**row, "reason": outcome.reason, "nodes": nodes}
+        keep_proposals(ledger, client.address, info.submission_id, outcome.end, int(time.time() * 1000))
+    return {**row, "reason": outcome.reason, "nodes": nodes, "left_out": _left_out(end)}
 
 
 def _recorded(attempt: Attempt) -> dict[str, Any]:
     state = attempt.state or UNKNOWN
     row = _row(attempt.submission_id, state, attempt.last_step, attempt.started_ms, attempt.ended_ms)
-    return {**row, "reason": attempt.reason, "nodes": (attempt.end or {}).get("nodes")}
+    return {
+        **row,
+        "reason": attempt.reason,
+        "nodes": (attempt.end or {}).get("nodes"),
+        "left_out": _left_out(attempt.end),
+    }
 
 
 def _row(
@@ -173,6 +225,7 @@ def _row(
         "last_step": last_step,
         "resumed_from": None,
         "nodes": None,
+        "left_out": None,
         "started": _seconds(started_ms),
         "ended": _seconds(ended_ms),
     }
@@ -191,8 +244,54 @@ def _total_steps(found: Found) -> int | None:
     return int(totals[-1]) if totals else None
 
 
-def _proved_nodes(client: RayClient, info: JobInfo) -> list[str] | None:
-    """IPs of the gang's nodes, from the proofs in the log's beginning; None before they stand there."""
+def _left_out(end: dict[str, Any] | None) -> list[dict[str, Any]] | None:
+    """None when the attempt left no end record."""
+    if not end or "reason" not in end:
+        return None
+    found = proposed(end)
+    return [*end.get(VERDICTS, ()), *(one for one in found if one["id"] != UNFIT)] if VERDICTS in end else found
+
+
+def _with_verdicts(end: dict[str, Any] | None, client: RayClient, info: JobInfo) -> dict[str, Any] | None:
+    """What all nodes have is proposed of none; why the attempt ended stands in the log's verdicts then."""
+    if not end or end["reason"] != UNFIT:
+        return end
+    known = {key: value for key, value in end.items() if key != VERDICTS}
+    if any(one["id"] != UNFIT for one in proposed(end)):
+        return known
+    verdicts = _unfit_nodes(_head(client, info), info)
+    return {**known, VERDICTS: verdicts} if verdicts else known
+
+
+def _with_quarantine(rows: list[dict[str, Any]], attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
+    """Also the nodes that an attempt was told to leave out when it was posted."""
+    bodies = {attempt.submission_id: attempt.body for attempt in attempts}
+    told = {row["id"]: _quarantined_then(bodies.get(row["id"])) for row in rows}
+    return [
+        {**row, "left_out": [*told[row["id"]], *(row["left_out"] or [])]} if told[row["id"]] else row for row in rows
+    ]
+
+
+def _quarantined_then(body: str | None) -> list[dict[str, Any]]:
+    env = json.loads(body).get("runtime_env", {}).get("env_vars", {}) if body else {}
+    return [{"node": node, "id": QUARANTINED} for node in env.get(QUARANTINE_FLAG, "").split(",") if node]
+
+
+def _proved_nodes(head: list[str], info: JobInfo) -> list[str] | None:
+    """IPs of the gang's nodes; None before their proofs stand in the log."""
+    return [proof["ip"] for line in head if (proof := parse_proof(line, info.submission_id))] or None
+
+
+def _unfit_nodes(head: list[str], info: JobInfo) -> list[dict[str, Any]] | None:
+    """Verdicts of the nodes that were found unfit; None before any node was looked at."""
+    if not any(line.startswith(FITNESS_PREFIX) for line in head):
+        return None
+    verdicts = (parse_verdict(line, info.submission_id) for line in head)
+    return [verdict for verdict in verdicts if verdict and verdict["severity"] == "error"]
+
+
+def _head(client: RayClient, info: JobInfo) -> list[str]:
+    """The log's beginning; empty when it cannot be read."""
     head = b""
     try:
         for chunk in client.whole_log(info.submission_id):
@@ -200,10 +299,8 @@ def _proved_nodes(client: RayClient, info: JobInfo) -> list[str] | None:
             if len(head) >= HEAD_BYTES:
                 break
     except RayError:
-        return None
-    lines = head.decode("utf-8", "replace").splitlines()
-    ips = [proof["ip"] for line in lines if (proof := parse_proof(line, info.submission_id))]
-    return ips or None
+        return []
+    return head.decode("utf-8", "replace").splitlines()
 
 
 def _tail(client: RayClient, info: JobInfo) -> str | None:

@@ -21,13 +21,16 @@ from submitter.ledger import Ledger
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
+from submitter.supervise.nodes import left_out
 from submitter.supervise.post import check_same_spec, other_spec, post
-from submitter.texts import Tell
+from submitter.texts import Tell, clipped
 
 SUFFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 SUFFIX_CHARACTERS = 8
 """36^8 names: two runs of one job never meet."""
 FIRST_ATTEMPT = 1
+PACKAGE_SHOWN = 40
+"""Characters of a package's name, which is mostly a hash: the line fits 80 columns."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,18 @@ def submit(
     UsageError (nothing was posted): a bad or spent name, a live run that does something else. UnreachableError: the
     cluster; after it `submit --run` with the same name goes on where this ended.
     """
+    from submitter.supervise.inspect import catch_up  # brings asyncio; `render` needs only `prepare`
+
     name = check_run(run) if run is not None else mint_run(job.name, rng or random.SystemRandom())
+    version = client.version()
+    catch_up(ledger, client)
     packages, body = prepare(
         job,
         run=name,
-        ray_version=client.version(),
+        ray_version=version,
         head_node_id=client.head().node_id,
         extra_packages=extra_packages,
+        quarantine=left_out(ledger, client.address, _now_ms(clock), tell),
     )
     if run is not None:
         adopted = _adopt(name, body, client, ledger)
@@ -71,7 +79,7 @@ def submit(
             ledger.record_posted(adopted.submission_id, _now_ms(clock))
             return adopted
     for package in packages:
-        _upload(package, client, tell)
+        upload(package, client, tell)
     noted_ms = _now_ms(clock)
     _note(job, name, body, client, ledger, noted_ms)
     identity = str(body["submission_id"])
@@ -92,6 +100,7 @@ def prepare(
     head_node_id: str,
     ray_version: str,
     extra_packages: Mapping[str, Path] | None = None,
+    quarantine: tuple[str, ...] = (),
 ) -> tuple[list[Package], dict[str, Any]]:
     """What is uploaded (npurun's own package first), and the body that is posted."""
     gang = gang_package(plan(job), extra_packages)
@@ -103,6 +112,7 @@ def prepare(
         working_dir_uri=folder.uri if folder else None,
         head_node_id=head_node_id,
         ray_version=ray_version,
+        quarantine=quarantine,
     )
     return [gang, *([folder] if folder else [])], request(job, facts)
 
@@ -144,10 +154,10 @@ def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger)
     return None
 
 
-def _upload(package: Package, client: RayClient, tell: Tell) -> None:
+def upload(package: Package, client: RayClient, tell: Tell) -> None:
     if client.has_package(package.uri):
         return
-    tell("submit.uploading", package=package.name, size=f"{len(package.data) / 2**20:.1f} MiB")
+    tell("submit.uploading", package=clipped(package.name, PACKAGE_SHOWN), size=f"{len(package.data) / 2**20:.1f} MiB")
     client.put_package(package)
 
 

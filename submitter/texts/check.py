@@ -76,6 +76,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.column.force": ("--force", "--force"),
     "cli.explain.forcible": ("overrides it", "可忽略"),
     "cli.explain.never_forced": ("does not override it", "不可忽略"),
+    "cli.explain.on_nodes": (
+        "does not override it; the job says what an unfit node leads to: cluster.on_unfit",
+        "不可忽略；节点不可用时的处理由作业的 cluster.on_unfit 决定",
+    ),
+    "cli.explain.as_found": ("as found", "视情况"),
     "cli.column.flag": ("flag", "环境变量"),
     "cli.column.owner": ("owner", "归属"),
     "cli.column.values": ("values", "可取的值"),
@@ -145,4 +150,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     "family.inherited": ("What the workers inherit", "worker 继承的环境"),
     "family.flags": ("Flags", "环境变量"),
     "family.hccl": ("Environment and HCCL", "环境与 HCCL"),
+    "family.nodes": ("Nodes", "节点"),
 }

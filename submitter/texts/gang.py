@@ -22,8 +22,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "节点 {node} 无法读取密钥：请在该节点上放置相应文件或变量",
     ),
     "gang.reason.node_unfit": (
-        "node {node} could not start or run a worker: the end record in the log says why; repair it or leave it out",
-        "节点 {node} 无法启动或运行 worker：原因见日志中的结束记录；请修复或排除该节点",
+        "node {node} was found unfit for the job: the end record in the log says why; repair it or leave it out",
+        "节点 {node} 无法运行该作业：原因见日志中的结束记录；请修复或排除该节点",
+    ),
+    "gang.reason.fence_failed": (
+        "something of an earlier attempt is still on node {node} and cannot be ended: the end record names the "
+        "processes; end them there, or restart the node",
+        "节点 {node} 上仍有更早一次尝试留下的进程且无法结束：进程见结束记录；请在该节点上结束它们，或重启该节点",
     ),
     "gang.reason.node_frozen": (
         "node {node} did not answer for 10 s and was given up: look at its kernel log and devices, restart Ray "

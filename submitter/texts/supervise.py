@@ -1,6 +1,10 @@
 """Texts of runs and of the ledger: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    "nodes.left_out": (
+        "node {node} is left out: {finding} in {attempt} (npurun nodes release {node} takes it back)",
+        "节点 {node} 已排除：{attempt} 中发现 {finding}（使用 npurun nodes release {node} 可恢复）",
+    ),
     "run.unknown": (
         "there is no run {run}, neither in the ledger here nor on {address}; the nearest name is {nearest}",
         "找不到运行 {run}：本机记录和 {address} 上都没有；最接近的名字是 {nearest}",
@@ -88,6 +92,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} failed, and its driver left no end record: {reason}: {message}",
         "{submission} 失败，driver 没有留下结束记录：{reason}：{message}",
     ),
+    "follow.evidence": ("the driver says: {said}", "driver 的说明：{said}"),
     "list.away": (
         "the state of the runs there is not known: {error}",
         "无法得知该集群上各运行的状态：{error}",

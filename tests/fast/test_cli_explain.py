@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from runtime_env.flags import flags
-from submitter.checks.about import title
+from submitter.checks.about import NODE_CHECKS, title
 from submitter.checks.registry import RULES
+from submitter.gang.probes.catalogue import JUDGES
 from tests.fast.test_cli_completion import complete
 from tests.support.cli import english, npurun
 
-IDS = sorted(rule.id for rule in RULES)
+IDS = sorted(rule.id for rule in (*RULES, *NODE_CHECKS))
 DEAD = "VLLM_ASCEND_ENABLE_PREFETCH_MLP"
 """Read by vllm-ascend 0.18 of cann-9.0.0 or before, not by 0.23 of cann-9.1.0."""
 
@@ -38,10 +39,18 @@ def test_a_check_by_its_id(name: str, tmp_path: Path) -> None:
 
 
 def test_every_check_explains_itself_in_both_languages(tmp_path: Path) -> None:
-    for rule in RULES:
+    for rule in (*RULES, *NODE_CHECKS):
         for language in ("en", "zh"):
             result = npurun("explain", rule.id, "--lang", language, home=tmp_path)
             assert result.code == 0 and title(rule.id, language) in result.out and rule.source in result.out
+
+
+def test_what_nodes_are_judged_by_is_among_them(tmp_path: Path) -> None:
+    assert {judge.id for judge in JUDGES} | {"NR571"} == {one.id for one in NODE_CHECKS}
+    out = npurun("explain", "NR503", home=tmp_path).out
+    assert "as found" in out and "cluster.on_unfit" in out and "npu-smi's Health" in out
+    document = npurun("explain", "NR503", "--json", home=tmp_path).document
+    assert document["severities"] == ["error", "warning", "hint"] and not document["forcible"]
 
 
 def test_the_list_is_chinese_in_chinese(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_checks_refuse_before_anything_starts(rehearsal: Rehearsal, tmp_path: Pa
 def test_an_interrupted_rehearsal_is_not_told_to_go_on(
     rehearsal: Rehearsal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_client: Any, submission_id: str, *, out: Any, tell: Any) -> Outcome:
+    def interrupted(_client: Any, submission_id: str, *, tell: Any, **_more: Any) -> Outcome:
         tell("follow.interrupted", run=submission_id)
         return Outcome(ExitCode.INTERRUPTED, "RUNNING", "interrupted", None)
 

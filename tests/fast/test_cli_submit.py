@@ -15,7 +15,7 @@ import pytest
 
 from submitter.cli.submit import log_line
 from submitter.errors import UnreachableError
-from submitter.gang.record import END_PREFIX, PROOF_PREFIX
+from submitter.gang.record import END_PREFIX, FITNESS_PREFIX, PROOF_PREFIX, VERDICT_PREFIX
 from tests.support.cli import english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says, takes_effect_then
 
@@ -227,3 +227,9 @@ def test_lines_for_programs_are_left_out_on_a_terminal_only(
     shown = capsys.readouterr().out.splitlines()
     assert ("[npurun] placement: 4 nodes" in shown, "step:1 - x:1" in shown) == (True, True)
     assert len(shown) == (2 if terminal else 4)
+
+
+def test_what_was_measured_on_each_node_is_on_no_page(capsys: pytest.CaptureFixture[str]) -> None:
+    for line in (f"{FITNESS_PREFIX}{{}}", f"{VERDICT_PREFIX}{{}}", "step:1 - x:1"):
+        log_line(line)
+    assert capsys.readouterr().out.splitlines() == ["step:1 - x:1"]

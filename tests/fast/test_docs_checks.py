@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from submitter.checks.about import NODE_CHECKS
 from submitter.checks.families import FAMILIES
 from submitter.checks.registry import RULES
 from tests.make_checks_doc import FILES, document
@@ -18,7 +19,7 @@ def test_the_page_is_the_generated_one(language: str) -> None:
 @pytest.mark.parametrize("language", FILES)
 def test_every_rule_and_every_record_is_on_the_page(language: str) -> None:
     page = document(language)
-    assert [rule.id for rule in RULES if f"\n### {rule.id} " not in page] == []
+    assert [rule.id for rule in (*RULES, *NODE_CHECKS) if f"\n### {rule.id} " not in page] == []
     assert [record.id for record in records() if f"[{record.id}](http" not in page] == []
 
 

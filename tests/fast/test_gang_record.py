@@ -37,6 +37,7 @@ def test_every_end_record_is_one_line_and_comes_back(
         "node": node,
         "evidence": evidence,
         "quarantine": ["10.0.0.1"],
+        "proposals": [],
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import pytest
@@ -70,15 +71,22 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 def test_the_gang_has_one_group_per_node_in_the_order_of_its_members(cluster: Cluster) -> None:
-    gang = room.reserve(PLAN, "run-a1", Stop())
+    gang = room.reserve(PLAN, "run-a1", Stop(), count(1))
     assert [member.ip for member in gang.members] == ["10.0.0.1", "10.0.0.2"]
     assert gang.groups == ("npurun-run-a1-t1-n0", "npurun-run-a1-t1-n1")
     assert (gang.bundles_per_group, gang.supports_label_selector) == (16, True)
 
 
+def test_nodes_on_which_others_hold_npus_are_known_as_shared(cluster: Cluster) -> None:
+    free = cluster.nodes[1]
+    cluster.nodes = [NodeFacts("id1", "10.0.0.1", npus=32, npus_free=16, cpus=64, cpus_free=64), free]
+    gang = room.reserve(PLAN, "run-a1", Stop(), count(1))
+    assert [member.shared for member in gang.members] == [True, False]
+
+
 def test_what_does_not_come_is_given_back_and_tried_again_under_new_names(cluster: Cluster) -> None:
     cluster.comes = lambda trial: trial == 3
-    gang = room.reserve(PLAN, "run-a1", Stop())
+    gang = room.reserve(PLAN, "run-a1", Stop(), count(1))
     assert gang.groups == ("npurun-run-a1-t3-n0", "npurun-run-a1-t3-n1")
     assert len(set(cluster.asked)) == 6
     assert cluster.held == list(gang.groups)
@@ -87,7 +95,7 @@ def test_what_does_not_come_is_given_back_and_tried_again_under_new_names(cluste
 def test_the_wait_is_bounded_and_ends_with_the_table(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     cluster.nodes = [NodeFacts("id1", "10.0.0.1", npus=16, npus_free=0, cpus=64, cpus_free=64), cluster.nodes[1]]
     with pytest.raises(Ended) as ended:
-        room.reserve(PLAN, "run-a1", Stop())
+        room.reserve(PLAN, "run-a1", Stop(), count(1))
     assert PLAN.place_wait_s <= cluster.now <= PLAN.place_wait_s + room.RETRY_AFTER_S[1]
     row = "10.0.0.1: 0 of 16 NPU free, 16 wanted (held by npurun-other-a1-t1-n0)"
     assert (ended.value.reason, ended.value.evidence) == ("not_placed", ("1 fit, 2 wanted", row, "10.0.0.2: fits"))
@@ -102,7 +110,7 @@ def test_the_wait_is_bounded_and_ends_with_the_table(cluster: Cluster, capsys: p
 
 def test_a_request_that_can_never_fit_says_so_at_once(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Ended):
-        room.reserve(Plan("ray", ("true",), 3, 16, {}, {}, place_wait_s=1), "run-a1", Stop())
+        room.reserve(Plan("ray", ("true",), 3, 16, {}, {}, place_wait_s=1), "run-a1", Stop(), count(1))
     assert "2 fit, 3 wanted" in (first := capsys.readouterr().out.splitlines()[0])
     assert "even when free only 2 would fit" in first
 
@@ -112,7 +120,7 @@ def test_losing_against_another_submitter_for_the_whole_wait_is_not_placed(
 ) -> None:
     cluster.comes = lambda trial: False
     with pytest.raises(Ended, match="not_placed"):
-        room.reserve(PLAN, "run-a1", Stop())
+        room.reserve(PLAN, "run-a1", Stop(), count(1))
     assert cluster.held == []
     assert "2 fit, 2 wanted; no reservation on 10.0.0.2 within 5 s" in capsys.readouterr().out
 
@@ -121,7 +129,7 @@ def test_a_stop_or_a_failure_in_the_middle_gives_everything_back(cluster: Cluste
     stop = Stop()
     cluster.after_ask = lambda: setattr(stop, "requested", True)
     with pytest.raises(Ended, match="stopped"):
-        room.reserve(PLAN, "run-a1", stop)
+        room.reserve(PLAN, "run-a1", stop, count(1))
     assert cluster.held == []
 
     def fails() -> None:
@@ -130,7 +138,7 @@ def test_a_stop_or_a_failure_in_the_middle_gives_everything_back(cluster: Cluste
 
     cluster.after_ask = fails
     with pytest.raises(RuntimeError):
-        room.reserve(PLAN, "run-a1", Stop())
+        room.reserve(PLAN, "run-a1", Stop(), count(1))
     assert cluster.held == [cluster.asked[-1]]  # the one that Ray refused
 
 

@@ -23,6 +23,7 @@ EMPTY = {
     "last_step": None,
     "resumed_from": None,
     "nodes": None,
+    "left_out": None,
     "started": None,
     "ended": None,
 }

@@ -20,6 +20,7 @@ from submitter.errors import UnreachableError, UsageError
 from submitter.job.model import Job
 from submitter.ledger import Ledger
 from submitter.supervise.submit import Submission, mint_run, submit, total_steps
+from submitter.texts import text
 from tests.support import fake_ray
 from tests.support.builders import job as build_job
 from tests.support.builders import number
@@ -68,6 +69,7 @@ def test_a_submission_and_what_it_leaves_behind(ray: FakeRay, client: RayClient,
     assert body["metadata"]["npurun_run"] == made.run
     assert [f"gcs://{name}" for name in ray.packages] == body["runtime_env"]["py_modules"]
     assert said.ids == ["submit.uploading"]
+    assert len(text("submit.uploading", **said[0][1])) <= 80
     noted, (attempt,) = ledger.run(made.run), ledger.attempts(made.run)
     assert noted is not None and noted.spec == body["metadata"]["npurun_spec"]
     assert json.loads(attempt.body) == body

@@ -1,0 +1,115 @@
+"""Quarantine in the ledger: it ends by itself, a release lasts, and a ledger of the first version keeps its runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from submitter.ledger import Ledger, Quarantined
+from submitter.ledger.schema import MIGRATIONS, VERSION
+
+HOSTILE = "a 'quoted\"; DROP TABLE quarantine; -- $x \\ \n 中"
+HERE, THERE = "http://here:8265", "http://there:8265"
+ENTRY = Quarantined(HERE, "10.0.0.3", "run-a1", "NR503", {"value": "Critical", "values": {"npu": 5}}, 1_000, 2_000)
+
+
+def nodes(ledger: Ledger, now_ms: int = 1_500, address: str | None = None) -> list[str]:
+    return [one.node for one in ledger.quarantined(now_ms, address)]
+
+
+def test_an_entry_comes_back_whole(ledger: Ledger) -> None:
+    hostile = Quarantined(HOSTILE, HOSTILE, HOSTILE, HOSTILE, {HOSTILE: [HOSTILE, None, 1.5]}, 1_000, 2_000)
+    ledger.quarantine([ENTRY, hostile])
+    again = Ledger(ledger.path.parent)
+    assert again.quarantined(1_500) == sorted([ENTRY, hostile], key=lambda one: (one.address, one.node))
+    assert ledger.release(HOSTILE, 1_500) == 1 and nodes(again) == ["10.0.0.3"]
+
+
+@pytest.mark.parametrize(("now_ms", "holds"), [(999, False), (1_000, True), (1_999, True), (2_000, False)])
+def test_it_holds_from_its_time_to_its_end(now_ms: int, holds: bool, ledger: Ledger) -> None:
+    ledger.quarantine([ENTRY])
+    assert bool(nodes(ledger, now_ms)) == holds
+
+
+def test_clusters_are_apart(ledger: Ledger) -> None:
+    ledger.quarantine([ENTRY, replace(ENTRY, address=THERE), replace(ENTRY, address=THERE, node="10.0.0.4")])
+    assert nodes(ledger) == ["10.0.0.3", "10.0.0.3", "10.0.0.4"]
+    assert nodes(ledger, address=THERE) == ["10.0.0.3", "10.0.0.4"]
+    assert ledger.release("10.0.0.3", 1_500, THERE) == 1
+    assert nodes(ledger) == ["10.0.0.3", "10.0.0.4"]
+    assert ledger.release("10.0.0.3", 1_500) == 1 and nodes(ledger) == ["10.0.0.4"]
+
+
+def test_each_finding_ends_on_its_own(ledger: Ledger) -> None:
+    ledger.quarantine(
+        [ENTRY, replace(ENTRY, finding="NR504", until_ms=1_200), replace(ENTRY, submission_id="other-a1")]
+    )
+    assert len(nodes(ledger, 1_100)) == 3 and len(nodes(ledger, 1_300)) == 2
+    assert ledger.release("10.0.0.3", 1_300) == 2  # the one that has run out is not counted
+    assert ledger.release("10.0.0.3", 1_300) == 0
+
+
+def test_a_release_lasts_although_the_same_record_is_read_again(ledger: Ledger) -> None:
+    ledger.quarantine([ENTRY])
+    assert ledger.release("10.0.0.3", 1_500) == 1
+    ledger.quarantine([ENTRY, replace(ENTRY, evidence={"other": "words"}, until_ms=9_000)])
+    assert nodes(ledger) == []
+    ledger.quarantine([replace(ENTRY, submission_id="run-a2")])  # found again by the next attempt
+    assert nodes(ledger) == ["10.0.0.3"]
+
+
+def test_releasing_what_is_not_there(ledger: Ledger) -> None:
+    assert ledger.release("10.0.0.3", 1_500) == 0
+
+
+def test_reading_the_same_record_again_does_not_prolong_it(ledger: Ledger) -> None:
+    ledger.quarantine([ENTRY])
+    ledger.quarantine([replace(ENTRY, until_ms=9_000)])
+    assert nodes(ledger, 2_500) == []
+
+
+@settings(max_examples=25)
+@given(node=st.text(), finding=st.text(), value=st.text())
+def test_any_text_comes_back(node: str, finding: str, value: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    ledger = Ledger(tmp_path_factory.mktemp("home"))
+    entry = replace(ENTRY, node=node, finding=finding, evidence={"value": value})
+    ledger.quarantine([entry])
+    assert ledger.quarantined(1_500) == [entry]
+    ledger.close()
+
+
+def first_version(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    connection = sqlite3.connect(home / "ledger.db")
+    connection.executescript(MIGRATIONS[0])
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute("INSERT INTO runs VALUES ('old', 'tiny', ?, 'spec', 7, 1000)", (HERE,))
+    connection.execute(
+        "INSERT INTO attempts (submission_id, run, attempt, body, intended_ms) VALUES ('old-a1', 'old', 1, '{}', 1000)"
+    )
+    connection.commit()
+    connection.close()
+
+
+def test_a_ledger_of_the_first_version_keeps_its_runs(tmp_path: Path) -> None:
+    first_version(tmp_path / "home")
+    ledger = Ledger(tmp_path / "home")
+    assert list(ledger.runs()) == ["old"] and [one.submission_id for one in ledger.attempts("old")] == ["old-a1"]
+    ledger.quarantine([ENTRY])
+    assert nodes(ledger) == ["10.0.0.3"]
+    version = sqlite3.connect(tmp_path / "home" / "ledger.db").execute("PRAGMA user_version").fetchone()[0]
+    assert version == VERSION >= 2
+
+
+def test_attempts_whose_end_nobody_has_read(ledger: Ledger) -> None:
+    for run, address, now_ms in (("a", HERE, 1), ("b", THERE, 2), ("c", HERE, 3), ("d", HERE, 4)):
+        values = {"attempt": 1, "submission_id": f"{run}-a1", "address": address, "spec": "s", "job": "j"}
+        ledger.record_intent(run=run, total_steps=None, body=b"{}", now_ms=now_ms, **values)  # type: ignore[arg-type]
+    ledger.record_end("c-a1", state="FAILED", reason=None, end=None, started_ms=None, ended_ms=None)
+    assert ledger.unended(HERE, 10) == ["d-a1", "a-a1"]
+    assert ledger.unended(HERE, 1) == ["d-a1"] and ledger.unended("elsewhere", 10) == []

@@ -1,0 +1,203 @@
+"""NPUs: recorded `npu-smi info` tables of A2 and A3 hosts (no test machine has one), and what is judged from them."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from submitter.gang.probes import devices
+from submitter.gang.probes.measure import NotMeasuredError
+from submitter.gang.probes.npu_smi import Table, UnreadableError, parse
+from submitter.gang.probes.verdict import Verdict
+from submitter.gang.probes.wish import Wish
+from submitter.texts import text
+from tests.support.nodes import node
+
+RECORDED = Path(__file__).parents[1] / "data" / "npu_smi"
+
+OLDER = """\
++--------------------------------------------------------------------------------------------+
+| npu-smi 22.0.4                   Version: 22.0.4                                           |
++----------------------+---------------+-----------------------------------------------------+
+| NPU     Name         | Health        | Power(W)     Temp(C)           Hugepages-Usage(page)|
+| Chip    Device       | Bus-Id        | AICore(%)    Memory-Usage(MB)                       |
++======================+===============+=====================================================+
+| 8       310P3        | Warning       | NA           50                0     / 0            |
+| 0       0            | 0000:C1:00.0  | 0            1757 / 21527                           |
++======================+===============+=====================================================+
+"""
+
+
+def recorded(name: str) -> str:
+    return (RECORDED / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "version"),
+    [("a2_idle.txt", 8, "24.1.rc3"), ("a3_idle.txt", 16, "25.3.rc1"), ("a3_leftover_processes.txt", 16, "25.3.rc1")],
+)
+def test_every_device_of_a_recorded_table(name: str, count: int, version: str) -> None:
+    table = parse(recorded(name))
+    assert (len(table.devices), table.version) == (count, version)
+    assert {device.hbm_total_mb for device in table.devices} == {65536}
+    assert {device.health for device in table.devices} == {"OK"}
+
+
+def test_cards_chips_and_physical_ids_of_an_a3() -> None:
+    last = parse(recorded("a3_idle.txt")).devices[-1]
+    assert (last.card, last.chip, last.physical, last.name) == (7, 1, 15, "Ascend910")
+    assert parse(recorded("a2_idle.txt")).devices[3].physical is None
+
+
+def test_leftover_processes_of_an_a3() -> None:
+    found = parse(recorded("a3_leftover_processes.txt")).processes
+    assert [(one.card, one.chip, one.pid, one.name, one.memory_mb) for one in found] == [
+        (0, 0, 632268, "python3.11", 54210),
+        (0, 1, 632269, "VLLM::Worker_TP1", 54260),
+        (3, 0, 701122, "ray::WorkerDict", 37900),
+    ]
+
+
+def test_an_older_layout_without_hbm() -> None:
+    (device,) = parse(OLDER).devices
+    assert (device.card, device.health, device.hbm_used_mb) == (8, "Warning", None)
+
+
+def test_a_usage_that_the_driver_does_not_tell() -> None:
+    table = re.sub(r"\d+ *(/ *65536)", r"-1    \1", recorded("a3_idle.txt"))
+    assert {(one.hbm_used_mb, one.hbm_total_mb) for one in parse(table).devices} == {(None, 65536)}
+
+
+@given(st.text() | st.text(alphabet="|+-= 0123456789OKNPUChip\n/"))
+def test_any_other_text_is_unreadable_and_nothing_worse(text: str) -> None:
+    with suppress(UnreadableError):
+        assert isinstance(parse(text), Table)
+
+
+@given(st.data())
+def test_a_table_that_is_cut_anywhere_does_no_harm(data: st.DataObject) -> None:
+    whole = recorded("a3_leftover_processes.txt")
+    start, end = sorted(data.draw(st.tuples(st.integers(0, len(whole)), st.integers(0, len(whole)))))
+    with suppress(UnreadableError):
+        parse(whole[start:end])
+
+
+def facts(name: str, proc: Path = Path("/nonexistent")) -> Any:
+    return devices.npus(Wish(), lambda: recorded(name), proc)
+
+
+CASES = [
+    ("a3_idle.txt", 16, {}),
+    ("a2_idle.txt", 8, {"NR501": ["8"]}),
+    ("a3_idle.txt", 8, {"NR502": ["8"]}),
+    ("a3_idle.txt", 0, {"NR502": ["0"]}),
+    ("a3_one_chip_alarm.txt", 16, {"NR503": ["Alarm"]}),
+    ("a3_leftover_processes.txt", 16, {"NR504": ["632268", "632269", "701122"]}),
+]
+
+
+@pytest.mark.parametrize(("name", "npus", "wanted"), CASES)
+def test_what_is_judged(name: str, npus: int, wanted: dict[str, list[str]]) -> None:
+    bad, wish = node("10.0.0.7", npus=npus, measured={"npus": facts(name)}), Wish(npus_per_node=16)
+    found: dict[str, list[str | None]] = {}
+    for rule in devices.JUDGES:
+        for verdict in rule.judge([bad], wish):
+            assert (verdict.id, verdict.node) == (rule.id, "10.0.0.7")
+            assert "10.0.0.7" in text(verdict.id, "en", **_values(verdict))
+            assert text(f"{verdict.id}.fix", "zh", **_values(verdict))
+            found.setdefault(verdict.id, []).append(verdict.value)
+    assert found == wanted
+
+
+def test_memory_that_nobody_holds() -> None:
+    measured = facts("a3_leftover_processes.txt")
+    (verdict,) = devices.memory_taken(
+        [node(measured={"npus": {**measured, "processes": measured["processes"][1:]}})], Wish()
+    )
+    assert (verdict.value, verdict.values["npu"]) == ("57784 MB", "0.0")
+
+
+def test_device_files_are_judged() -> None:
+    files = {"numbers": [0, 1], "managers": {"davinci_manager": True, "hisi_hdc": False}, "unreadable": [1]}
+    (verdict,) = devices.files_missing([node(npus=2, measured={"device_files": files})], Wish())
+    assert (verdict.values["absent"], verdict.values["unreadable"]) == ("/dev/hisi_hdc", 1)
+
+
+def test_what_was_not_measured_is_no_verdict() -> None:
+    blind = node(why={"npus": "no npu-smi", "device_files": "none"})
+    assert not [verdict for rule in devices.JUDGES for verdict in rule.judge([blind], Wish(npus_per_node=16))]
+
+
+def _values(verdict: Verdict) -> dict[str, object]:
+    return {"node": verdict.node, "value": verdict.value, "limit": verdict.limit, **verdict.values}
+
+
+def host_pids(proc: Path, name: str = devices.HOST_PIDS) -> None:
+    (proc / "self/ns").mkdir(parents=True)
+    (proc / "self/ns/pid").symlink_to(name)
+
+
+def test_in_a_container_a_pid_of_the_host_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "632268").mkdir()
+    (tmp_path / "632268" / "cmdline").write_bytes(b"another process")
+    host_pids(tmp_path, "pid:[4026532000]")
+    verdict, *_ = devices.in_use([node(measured={"npus": facts("a3_leftover_processes.txt", tmp_path)})], Wish())
+    assert (verdict.values["command"], verdict.values["owner"]) == ("python3.11", "?")
+    assert verdict.values["how"] == "probe.end_on_host"
+
+
+def test_a_split_host_and_one_of_another_kind() -> None:
+    split = node(npus=8, measured={"npus": facts("a3_idle.txt")})
+    assert [one.severity for one in devices.not_registered([split], Wish(npus_per_node=8))] == ["warning"]
+    smaller = node(npus=8, measured={"npus": facts("a2_idle.txt")})
+    assert [one.severity for one in devices.too_few([smaller], Wish(npus_per_node=16))] == ["hint"]
+
+
+@pytest.mark.parametrize(("health", "wanted"), [("Warning", ["warning"]), ("NA", []), ("-", []), ("Alarm", ["error"])])
+def test_health_that_is_not_ok(health: str, wanted: list[str]) -> None:
+    one = {"card": 0, "chip": 0, "name": "x", "health": health}
+    found = devices.not_well([node(measured={"npus": {"devices": [one]}})], Wish())
+    assert [verdict.severity for verdict in found] == wanted
+
+
+def test_what_does_not_belong_is_named_with_its_owner(tmp_path: Path) -> None:
+    folder = tmp_path / "632268"
+    folder.mkdir()
+    host_pids(tmp_path)
+    (folder / "cmdline").write_bytes(b"python3\0train.py\0")
+    (folder / "environ").write_bytes(b"A=b\0")
+    measured = facts("a3_leftover_processes.txt", tmp_path)
+    first, second, _ = measured["processes"]
+    assert (first["command"], first["own"]) == ("python3 train.py", False)
+    assert second["command"] is None  # another container's: only npu-smi's own name is known
+
+
+def test_the_attempts_own_processes_are_no_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NPURUN_ATTEMPT", "run-a1")
+    folder = tmp_path / "632268"
+    folder.mkdir()
+    host_pids(tmp_path)
+    (folder / "cmdline").write_bytes(b"x")
+    (folder / "environ").write_bytes(b"NPURUN_ATTEMPT=run-a1\0")
+    assert [one["own"] for one in facts("a3_leftover_processes.txt", tmp_path)["processes"]] == [True, False, False]
+
+
+def test_no_tool_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(NotMeasuredError, match="no npu-smi"):
+        devices.npus(Wish())
+
+
+def test_device_files_of_a_container(tmp_path: Path) -> None:
+    with pytest.raises(NotMeasuredError):
+        devices.device_files(Wish(), tmp_path)
+    for name in ("davinci0", "davinci1", "davinci_manager", "devmm_svm"):
+        (tmp_path / name).touch()
+    found = devices.device_files(Wish(), tmp_path)
+    assert (found["numbers"], found["managers"]["hisi_hdc"]) == ([0, 1], False)
