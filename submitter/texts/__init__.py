@@ -39,6 +39,7 @@ _ROOMS = (
     "cluster",
     "supervise",
     "doctor",
+    "notify",
     "gang",
     "rehearsal",
     "probes_devices",
