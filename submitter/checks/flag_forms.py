@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import shown
+from submitter.gang.secret_like import shown
 from submitter.texts import Phrase
 
 LEVELS = ("CRITICAL", "FATAL", "ERROR", "WARNING", "WARN", "INFO", "DEBUG", "NOTSET")

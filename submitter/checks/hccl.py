@@ -11,7 +11,7 @@ from submitter.checks import runtime
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import shown
+from submitter.gang.secret_like import shown
 from submitter.job.model import Flag
 
 BASE_PORT = "HCCL_IF_BASE_PORT"

@@ -10,7 +10,7 @@ from submitter.checks import verl_ray_init
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import shown
+from submitter.gang.secret_like import shown
 from submitter.job.model import Flag, Job
 
 _RESERVED_PREFIX = "NPURUN_"

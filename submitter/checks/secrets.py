@@ -9,9 +9,9 @@ from itertools import pairwise
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import MASK, holds_secret, is_key_shaped, redacted
 from submitter.checks.spelled import spelled
 from submitter.errors import Place
+from submitter.gang.secret_like import MASK, holds_secret, is_key_shaped, redacted
 from submitter.job.model import Job
 
 Text = tuple[str, str, Place]

@@ -15,7 +15,7 @@ from runtime_env.stacks import Release
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
-from submitter.checks.secret_like import shown
+from submitter.gang.secret_like import shown
 from submitter.checks.spelled import Spelled, last_text, spelled
 from submitter.errors import Place
 from submitter.job.model import Job

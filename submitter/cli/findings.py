@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from submitter.checks.secret_like import MASK, redacted
 from submitter.cli.language import language, say
 from submitter.cli.output import emit, tell_line
 from submitter.cli.table import GAP, terminal_width
 from submitter.cli.wrap import columns, wrap
+from submitter.gang.secret_like import MASK, redacted
 from submitter.texts import one_line
 
 if TYPE_CHECKING:

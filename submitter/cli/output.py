@@ -9,10 +9,10 @@ import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
-from submitter.checks.secret_like import redacted
 from submitter.cli.language import language, say
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
+from submitter.gang.secret_like import redacted
 from submitter.texts import one_line
 
 _STANDARD_STREAMS = 3

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .checkpoint.plan import CheckpointPlan
 from .probes.wish import Wish
 
 PACKAGE = "npurun_gang"
@@ -24,6 +25,23 @@ class TorchrunPlan:
     """None: the first node's IP."""
     master_port: int | None
     """None: a free port of the first node."""
+
+
+@dataclass(frozen=True)
+class HangPlan:
+    """How long a trainer may be without a new step; all in minutes. What the job does not set has these defaults."""
+
+    step_min: float = 10.0
+    """At least; five times the median step counts where it is longer."""
+    first_step_min: float = 120.0
+    """Models are loaded and graphs compiled before it; the validation before training comes on top."""
+    validation_min: float = 60.0
+    """On top of a step that validates, or that saves a checkpoint."""
+    test_freq: int = 0
+    """Steps between two validations; 0: none."""
+    save_freq: int = 0
+    """Steps between two checkpoints; 0: none."""
+    val_before_train: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,10 @@ class Plan:
     """What the nodes are looked at for."""
     on_unfit: Literal["exclude", "fail"] = "exclude"
     """What to do when a node is unfit: take a spare one in its place, if there is one, or end."""
+    checkpoint: CheckpointPlan | None = None
+    """None: the trainer saves nothing that npurun knows how to go on from."""
+    hang: HangPlan | None = None
+    """None: the trainer's steps cannot be seen."""
     task: Literal["train", "doctor"] = "train"
     """doctor: look at every node of the cluster, reserve nothing, start nothing."""
 
@@ -60,7 +82,7 @@ class Plan:
     @classmethod
     def from_json(cls, text: str) -> Plan:
         raw = json.loads(text)
-        torchrun = raw.pop("torchrun")
+        torchrun, checkpoint, hang = raw.pop("torchrun"), raw.pop("checkpoint", None), raw.pop("hang", None)
         return cls(
             **{
                 **raw,
@@ -68,5 +90,7 @@ class Plan:
                 "quarantine": tuple(raw["quarantine"]),
                 "torchrun": TorchrunPlan(**torchrun) if torchrun else None,
                 "wish": Wish.from_json(raw["wish"]),
+                "checkpoint": CheckpointPlan.from_json(checkpoint) if checkpoint else None,
+                "hang": HangPlan(**hang) if hang else None,
             }
         )

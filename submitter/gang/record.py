@@ -18,9 +18,10 @@ END_PREFIX = PREFIX + "end "
 PROOF_PREFIX = PREFIX + "proof "
 FITNESS_PREFIX = PREFIX + "fitness "
 VERDICT_PREFIX = PREFIX + "verdict "
-RECORD_PREFIXES = (END_PREFIX, PROOF_PREFIX, FITNESS_PREFIX, VERDICT_PREFIX)
+RESUME_PREFIX = PREFIX + "resume "
+RECORD_PREFIXES = (END_PREFIX, PROOF_PREFIX, FITNESS_PREFIX, VERDICT_PREFIX, RESUME_PREFIX)
 
-Phase = Literal["start", "fence", "placement", "fitness", "proof", "training"]
+Phase = Literal["start", "fence", "placement", "fitness", "checkpoint", "proof", "training"]
 
 # Why an attempt ended, and the driver's own exit code for it (the numbers are those of the `npurun` command).
 EXIT_OF_REASON: Mapping[str, int] = {
@@ -33,7 +34,9 @@ EXIT_OF_REASON: Mapping[str, int] = {
     "node_lost": 1,
     "node_unfit": 1,
     "fence_failed": 1,
+    "no_checkpoint": 1,
     "launch_failed": 1,
+    "hung": 1,
     "driver_error": 1,
     "stopped": 6,
 }
@@ -100,6 +103,44 @@ def parse_verdict(line: str, attempt: str) -> dict[str, Any] | None:
 def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
     """The end record in `line`, or None when it is another line, broken, or of another attempt."""
     return _parse(line, END_PREFIX, attempt, {"reason": str, "exit": int, "nodes": list})
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A checkpoint that is newer than the one that is resumed, and why it is not."""
+
+    step: int
+    why: str
+    """incomplete, unreadable, world_size, old_layout, not_measured …"""
+    node: str | None = None
+    """IP of the node where it shows."""
+    value: str = ""
+    """What is missing, or what was found: files, sizes."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """From where an attempt goes on."""
+
+    step: int | None
+    """None: from the start."""
+    path: str | None
+    """`…/global_step_N` on the nodes."""
+    why: Literal["newest", "older", "none", "first"]
+    """older: newer ones were skipped; none: there is no checkpoint to go on from; first: the run's first attempt."""
+    skipped: tuple[Skipped, ...] = ()
+
+
+def resume_line(attempt: str, resume: Resume) -> str:
+    return RESUME_PREFIX + _json({"attempt": attempt, **dataclasses.asdict(resume)})
+
+
+def parse_resume(line: str, attempt: str) -> dict[str, Any] | None:
+    """A `Resume` as JSON, or None."""
+    resume = _parse(line, RESUME_PREFIX, attempt, {"why": str, "skipped": list})
+    if resume is None or type(resume.get("step")) not in (int, type(None)):
+        return None
+    return resume
 
 
 @dataclass(frozen=True)

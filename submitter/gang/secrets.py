@@ -50,6 +50,14 @@ def missing(references: References, environ: Mapping[str, str]) -> list[str]:
     return lost
 
 
+def read_value(reference: Mapping[str, str], environ: Mapping[str, str]) -> str:
+    """The value; empty when there is none."""
+    try:
+        return _value(reference, environ)
+    except _UnusableError:
+        return ""
+
+
 def _value(reference: Mapping[str, str], environ: Mapping[str, str]) -> str:
     match dict(reference):
         case {"file": path, **rest} if not rest:

@@ -39,6 +39,17 @@ TEXTS: dict[str, tuple[str, str]] = {
         "node {node} was lost: its Ray processes are gone; restart Ray on it, or leave it out",
         "节点 {node} 丢失：其 Ray 进程已消失；请重启该节点的 Ray 或排除该节点",
     ),
+    "gang.reason.no_checkpoint": (
+        "earlier attempts have trained, and there is no complete checkpoint to go on from: the end record names the "
+        "folder and what is there; correct it, or set recovery.from_start: true to train again from step 0",
+        "之前的尝试已训练过，但没有完整的检查点可以继续：目录及其内容见日志中的结束记录；"
+        "请修正，或设置 recovery.from_start: true 从第 0 步重新训练",
+    ),
+    "gang.reason.hung": (
+        "no new step came within the limit, and the attempt was ended: the log says what the trainer's processes were "
+        "doing on each node",
+        "在限定时间内没有新的训练步，已结束该次尝试：日志中列出了每个节点上训练进程当时在做什么",
+    ),
     "gang.reason.launch_failed": (
         "the trainer could not be started: the end record in the log says why",
         "训练器无法启动：原因见日志中的结束记录",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from submitter.checks.finding import Finding
-from submitter.checks.secret_like import MASK, holds_secret, redacted, shown
+from submitter.gang.secret_like import MASK, holds_secret, redacted, shown
 from submitter.job.model import Job
 from tests.support.builders import job, raw
 from tests.support.checks import findings_of

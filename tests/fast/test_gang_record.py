@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import string
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from submitter.gang.record import END_PREFIX, EXIT_OF_REASON, PROOF_PREFIX, End, NodeProof, parse_end, parse_proof
+from submitter.gang.record import (
+    END_PREFIX,
+    EXIT_OF_REASON,
+    PROOF_PREFIX,
+    RESUME_PREFIX,
+    End,
+    NodeProof,
+    Resume,
+    Skipped,
+    parse_end,
+    parse_proof,
+    parse_resume,
+    resume_line,
+)
 from submitter.texts import TABLE
 
 HOSTILE = "a 'b' \"c\" ; $HOME \\ \n[npurun] end {} \x1b[31m é 节点 \u2028"
@@ -77,3 +91,23 @@ def test_a_proof_with_hostile_values_comes_back() -> None:
     assert parsed["differs"] == {"G": "1"}
     assert json.loads(line.split(" ", 2)[2])["secrets"] == {"KEY": "missing"}
     assert parse_end(line, "run-a1") is None
+
+
+@given(
+    step=st.none() | st.integers(0, 10**9),
+    path=st.none() | st.text(),
+    skipped=st.lists(st.builds(Skipped, st.integers(0, 10**9), st.text(), st.none() | st.text(), st.text())),
+)
+def test_what_is_resumed_comes_back(step: int | None, path: str | None, skipped: list[Skipped]) -> None:
+    line = resume_line("run-a2", Resume(step, path, "older", tuple(skipped)))
+    assert len(line.splitlines()) == 1
+    told = [dataclasses.asdict(one) for one in skipped]
+    expected = {"attempt": "run-a2", "step": step, "path": path, "why": "older", "skipped": told}
+    assert parse_resume(line, "run-a2") == expected
+    assert parse_resume(line, "run-a1") is None
+
+
+def test_a_step_that_is_no_number_is_no_resume_record() -> None:
+    for step in ("true", '"3"', "1.5", "[]"):
+        line = f'{RESUME_PREFIX}{{"attempt": "run-a2", "why": "none", "skipped": [], "step": {step}}}'
+        assert parse_resume(line, "run-a2") is None

@@ -65,9 +65,20 @@ _SHORT_NUMBER_DIGITS = 9
 
 def holds_secret(name: str, text: str) -> bool:
     """Whether `text`, as the value of `name`, looks like a secret or has one in it."""
-    if _SHAPE.search(text) or _is_secret(name, text):
+    if _SHAPE.search(text) or is_secret(name, text):
         return True
-    return any(_is_secret(inner, value) for inner, value in _pairs(text))
+    return any(is_secret(inner, value) for inner, value in _pairs(text))
+
+
+def is_secret(name: str, text: str) -> bool:
+    """Whether `text` is one, going by the name that it is given to."""
+    value = text.strip().strip("'\"").strip()
+    if any(end.search(name) and shape.fullmatch(value) for end, shape in _LESS_CERTAIN):
+        return not value.startswith("$")
+    kind = _kind(name)
+    if kind is None or value.lower() in _NO_VALUE or value.startswith("$"):  # $: a reference, as ${oc.env:NAME} is
+        return False
+    return kind != "token" or not _tokenizers(name, value)
 
 
 def shown(name: str, text: str) -> str:
@@ -77,7 +88,17 @@ def shown(name: str, text: str) -> str:
 
 def redacted(text: str) -> str:
     """`text`, a sentence or a name, with all in it masked that has the shape of a secret or is given to its name."""
-    return _ASSIGNED.sub(_assigned, _SHAPE.sub(MASK, text))
+    return _ASSIGNED.sub(_assigned, without_shapes(text))
+
+
+def without_shapes(text: str) -> str:
+    """`text` with all in it masked that has the shape of a secret, whatever it is called."""
+    return _SHAPE.sub(MASK, text)
+
+
+def is_random(text: str) -> bool:
+    """Letters and digits as services make their keys of."""
+    return _RANDOM.fullmatch(text) is not None
 
 
 def is_key_shaped(text: str) -> bool:
@@ -87,23 +108,13 @@ def is_key_shaped(text: str) -> bool:
 
 def _assigned(pair: re.Match[str]) -> str:
     value = pair["value"].rstrip(";")  # the sentence's, not the value's
-    secret = _is_secret(pair["name"], value) or _RANDOM.fullmatch(value)
+    secret = is_secret(pair["name"], value) or _RANDOM.fullmatch(value)
     return f"{pair['name']}={MASK}{pair['value'][len(value) :]}" if secret else pair[0]
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     for pair in _PAIR.finditer(text):
         yield pair["name"], pair["value"]
-
-
-def _is_secret(name: str, text: str) -> bool:
-    value = text.strip().strip("'\"").strip()
-    if any(end.search(name) and shape.fullmatch(value) for end, shape in _LESS_CERTAIN):
-        return not value.startswith("$")
-    kind = _kind(name)
-    if kind is None or value.lower() in _NO_VALUE or value.startswith("$"):  # $: a reference, as ${oc.env:NAME} is
-        return False
-    return kind != "token" or not _tokenizers(name, value)
 
 
 def _kind(name: str) -> str | None:
