@@ -67,6 +67,10 @@ _ROOMS = (
     "checks_sizes",
     "checks_tokens",
     "checks_algorithm",
+    "reasons",
+    "reasons_attempt",
+    "reasons_job",
+    "reasons_machine",
 )
 
 
