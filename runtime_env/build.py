@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime_env.ids import submission_id
+from submitter.gang.attempt_safe import FIRST, attempt_safe
 from submitter.gang.host_facts import NOSET
-from submitter.gang.members import ATTEMPT_VARIABLE, QUARANTINE_VARIABLE, RUN_VARIABLE
+from submitter.gang.members import (
+    ATTEMPT_VARIABLE,
+    CHANGES_VARIABLE,
+    QUARANTINE_VARIABLE,
+    RUN_VARIABLE,
+    TRAINED_VARIABLE,
+)
 from submitter.gang.plan import PACKAGE
 from submitter.gang.secrets import REFERENCES_VARIABLE
 from submitter.job.model import Job
@@ -25,6 +32,14 @@ SECRETS_FLAG = REFERENCES_VARIABLE
 RUN_FLAG = RUN_VARIABLE
 ATTEMPT_FLAG = ATTEMPT_VARIABLE
 QUARANTINE_FLAG = QUARANTINE_VARIABLE
+CHANGES_FLAG = CHANGES_VARIABLE
+TRAINED_FLAG = TRAINED_VARIABLE
+WANDB_RUN_FLAG = "WANDB_RUN_ID"
+WANDB_RESUME_FLAG = "WANDB_RESUME"
+WANDB_RESUME = "allow"
+"""Without it W&B writes over the run that WANDB_RUN_ID names (docs.wandb.ai, "Resume a run")."""
+OF_ATTEMPT = (RUN_FLAG, ATTEMPT_FLAG, QUARANTINE_FLAG, CHANGES_FLAG, TRAINED_FLAG, WANDB_RESUME_FLAG)
+"""Variables that differ between attempts that do the same."""
 
 
 def build(job: Job, *, run: str, attempt: int, quarantine: Sequence[str] = ()) -> dict[str, Any]:
@@ -43,7 +58,17 @@ def build(job: Job, *, run: str, attempt: int, quarantine: Sequence[str] = ()) -
     if references:
         env_vars[SECRETS_FLAG] = json.dumps(references, sort_keys=True)
     pip = {"pip": list(job.runtime_env.pip)} if job.runtime_env.pip else {}
-    return {"env_vars": dict(sorted(env_vars.items())), **pip}
+    return {"env_vars": dict(sorted(logs_of_attempt(env_vars, attempt).items())), **pip}
+
+
+def logs_of_attempt(env_vars: Mapping[str, str], attempt: int) -> dict[str, str]:
+    """The first attempt's variables with what a later one needs so that it writes over no earlier one's log."""
+    env = dict(env_vars)
+    if attempt == FIRST:
+        return env
+    if env.get(WANDB_RUN_FLAG):
+        env.setdefault(WANDB_RESUME_FLAG, WANDB_RESUME)
+    return attempt_safe(env, attempt)
 
 
 def delivered_flags(job: Job) -> dict[str, str]:

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from .attempt_safe import attempt_safe, number_of
 from .driver import Driver
 from .members import ATTEMPT_VARIABLE, QUARANTINE_VARIABLE
 from .plan import Plan
@@ -15,8 +16,10 @@ from .plan import Plan
 def main() -> None:
     plan = Plan.from_json(Path(__file__).with_name("plan.json").read_text(encoding="utf-8"))
     left_out = filter(None, os.environ.get(QUARANTINE_VARIABLE, "").split(","))
-    plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *left_out))
-    end = Driver(plan, os.environ[ATTEMPT_VARIABLE]).run()
+    attempt = os.environ[ATTEMPT_VARIABLE]
+    flags = attempt_safe(plan.flags, number_of(attempt))
+    plan = dataclasses.replace(plan, quarantine=(*plan.quarantine, *left_out), flags=flags)
+    end = Driver(plan, attempt).run()
     sys.stderr.flush()
     sys.stdout.write(f"\n{end.line()}\n")  # on a line of its own, whatever the trainer wrote last
     sys.stdout.flush()

@@ -15,6 +15,12 @@ RUN_VARIABLE = "NPURUN_RUN"
 QUARANTINE_VARIABLE = "NPURUN_QUARANTINE"
 """IPs of nodes that this attempt must not use, with commas. Not in the plan: it differs between attempts of one run."""
 
+CHANGES_VARIABLE = "NPURUN_CHANGES"
+"""JSON list of `key=value`: what this attempt's trainer gets after the plan's arguments. Absent: nothing."""
+
+TRAINED_VARIABLE = "NPURUN_TRAINED"
+"""The highest step that any earlier attempt of the run logged, 0 for none. Absent in the first attempt."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 

@@ -1,7 +1,8 @@
 """Lets verl adopt the gang. Loaded through VERL_USE_EXTERNAL_MODULES by every process that imports verl.
 
 Does nothing outside an attempt (NPURUN_ATTEMPT unset). Otherwise, at import and without a word, it resolves the job's
-secrets into the environment, checks every name of verl that it relies on, and then
+secrets into the environment, keeps verl's file logger from an earlier attempt's file, checks every name of verl that it
+relies on, and then
 - `RayResourcePool.get_placement_groups` returns the pool's share of the gang's groups,
 - `ResourcePoolManager._check_resource_available` asks the gang (all its NPUs count as used by then),
 - new actors that hold no NPU stay on the gang's nodes.
@@ -17,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from . import secrets
+from .attempt_safe import left_to_process, number_of
 from .members import ATTEMPT_VARIABLE
 from .pinning import Pinning, sees_gang_only
 
@@ -45,6 +47,7 @@ def install() -> None:
     """Everything above, in the process that imports verl. Raises UnsupportedVerlError or SecretMissingError."""
     references = json.loads(os.environ.get(secrets.REFERENCES_VARIABLE) or "{}")
     os.environ.update(secrets.resolve(references, os.environ))
+    os.environ.update(left_to_process(os.environ, number_of(os.environ[ATTEMPT_VARIABLE])))
     import ray
     import verl
     import verl.single_controller.ray.base as base

@@ -47,14 +47,15 @@ class Section:
             raise UsageError("job.missing", self.place, key=self.name(key))
         return value
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings; empty when the key is not there, or null."""
+    def texts(self, key: str, read: Callable[[Resolved, str], str] | None = None) -> tuple[str, ...]:
+        """A list of strings, each as `read` wants it; empty when the key is not there, or null."""
         entry = self.entries.get(key)
         if entry is None or is_null(entry.node):
             return ()
         if not isinstance(entry.node, SequenceNode):
             raise self.wrong(key, "list")
-        return tuple(read_text(self.scope.resolve(item, self.name(key)), self.name(key)) for item in entry.node.items)
+        name, read = self.name(key), read or read_text
+        return tuple(read(self.scope.resolve(item, name), name) for item in entry.node.items)
 
     def section(self, key: str, known: Sequence[str] | None) -> Section:
         """The mapping under `key`; empty when the key is not there, or null. `known`: None allows any key."""

@@ -103,6 +103,22 @@ class RuntimeEnvSpec:
     pip: tuple[str, ...] = ()
 
 
+Retry = Literal["now", "backoff", "exclude_node", "after_change", "never"]
+"""What a job may say of a reason; the reasons' own table knows "unknown" too."""
+
+
+@dataclass(frozen=True)
+class OnReason:
+    """What the job says of one reason, or of a family of them."""
+
+    retry: Retry | None = None
+    """None: as the reason's own."""
+    limit: int | None = None
+    """Retries in the whole run, None: no bound of its own."""
+    change: tuple[str, ...] = ()
+    """Arguments (`key=value`) that the trainer gets from the first such end on, in all later attempts."""
+
+
 @dataclass(frozen=True)
 class Recovery:
     """What the supervisor may do when an attempt ends; `declared` is False when the job has no such section."""
@@ -110,9 +126,17 @@ class Recovery:
     declared: bool = False
     max_attempts: int = 5
     max_hours: float | None = None
+    """Wall time since the first attempt began."""
     first_step_min: int | None = None
+    """Minutes from the trainer's start to its first step; None: the gang's own bound."""
+    hang_min: float | None = None
+    """Minutes without a new step, at the least; None: the gang's own bound."""
     resume: bool = True
-    on_reason: Mapping[str, str] = field(default_factory=dict)
+    """Go on from the newest complete checkpoint."""
+    from_start: bool = False
+    """Steps that are trained may be trained again from step 0, where there is no checkpoint."""
+    on_reason: Mapping[str, OnReason] = field(default_factory=dict)
+    """By a reason's id or a family's name."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 from submitter.errors import UsageError
 from submitter.gang.selector import SELECTOR
-from submitter.job.document import Scalar
+from submitter.job.document import Mapping, Scalar
 from submitter.job.fields import (
     Section,
     integer,
@@ -21,7 +21,9 @@ from submitter.job.fields import (
 from submitter.job.model import (
     Cluster,
     Flag,
+    OnReason,
     Recovery,
+    Retry,
     RuntimeEnvSpec,
     Secret,
     Torchrun,
@@ -37,6 +39,7 @@ MAX_PLACE_WAIT_S = 7 * 24 * 3600
 MAX_ATTEMPTS = 1000
 MAX_HOURS = 10_000.0
 MAX_FIRST_STEP_MIN = 7 * 24 * 60
+MAX_HANG_MIN = 7 * 24 * 60.0
 MAX_PORT = 65_535
 
 SECTIONS = (
@@ -63,6 +66,7 @@ _read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
 _read_absolute = matching(r"/[^\0]*", "absolute_path")
 _read_env_name = matching(NAME.pattern, "env_name")
 _read_selector = matching(SELECTOR, "label_selector")
+_read_override = matching(r"\+{0,2}[A-Za-z_][^=\s]*=[^\n\r\0]*", "override")
 _read_port = integer(1, MAX_PORT)
 
 
@@ -90,7 +94,7 @@ def trainer(top: Section, npus_per_node: int) -> Trainer:
 
 
 def recovery(top: Section) -> Recovery:
-    known = ("max_attempts", "max_hours", "first_step_min", "resume", "on_reason")
+    known = ("max_attempts", "max_hours", "first_step_min", "hang_min", "resume", "from_start", "on_reason")
     section = top.section("recovery", known)
     resume = section.get("resume", read_bool)
     return Recovery(
@@ -98,8 +102,10 @@ def recovery(top: Section) -> Recovery:
         max_attempts=section.get("max_attempts", integer(1, MAX_ATTEMPTS)) or Recovery.max_attempts,
         max_hours=section.get("max_hours", positive_number(MAX_HOURS)),
         first_step_min=section.get("first_step_min", integer(1, MAX_FIRST_STEP_MIN)),
+        hang_min=section.get("hang_min", positive_number(MAX_HANG_MIN)),
         resume=Recovery.resume if resume is None else resume,
-        on_reason=_on_reason(section.section("on_reason", None)),
+        from_start=section.get("from_start", read_bool) or Recovery.from_start,
+        on_reason=_on_reasons(section.section("on_reason", None)),
     )
 
 
@@ -126,8 +132,20 @@ def _selectors(section: Section) -> dict[str, str]:
     return {key: section.need(key, _read_selector) for key in section.entries}
 
 
-def _on_reason(section: Section) -> dict[str, str]:
-    return {reason: section.need(reason, one_of(RETRIES)) for reason in section.entries}
+def _on_reasons(section: Section) -> dict[str, OnReason]:
+    return {reason: _on_reason(section, reason) for reason in section.entries}
+
+
+def _on_reason(reasons: Section, reason: str) -> OnReason:
+    """`hung: backoff`, or `hung: {retry: backoff, limit: 2}`."""
+    if not isinstance(reasons.entries[reason].node, Mapping):
+        return OnReason(cast(Retry, reasons.need(reason, one_of(RETRIES))))
+    section = reasons.section(reason, ("retry", "limit", "change"))
+    return OnReason(
+        retry=cast("Retry | None", section.get("retry", one_of(RETRIES))),
+        limit=section.get("limit", integer(0, MAX_ATTEMPTS)),
+        change=section.texts("change", _read_override),
+    )
 
 
 def _torchrun(trainer: Section, npus_per_node: int) -> Torchrun:

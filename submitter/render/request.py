@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runtime_env.build import ATTEMPT_FLAG, QUARANTINE_FLAG, RUN_FLAG, build
+from runtime_env.build import OF_ATTEMPT, build
 from runtime_env.ids import submission_id
 from submitter.errors import UsageError
+from submitter.gang.attempt_safe import FIRST, as_in_job
 from submitter.gang.compat import parse_version
 from submitter.gang.plan import PACKAGE
 from submitter.job.model import Job
@@ -30,6 +31,7 @@ OLDEST_RAY = (2, 41)
 """The oldest release that the gang was run on, and that verl asks for."""
 UNKNOWN_RAY = (0, 0)
 
+NODE_ID_LABEL = "ray.io/node-id"
 HEAD_RESOURCE = "node:__internal_head__"
 HEAD_RESOURCE_SHARE = 0.001
 """Ray gives this resource to the head alone (1.0 of it): the smallest share pins the driver and blocks nobody.
@@ -79,10 +81,11 @@ def spec_hash(body: Mapping[str, Any]) -> str:
     spec = copy.deepcopy(dict(body))
     for field in ("submission_id", "entrypoint_label_selector", "entrypoint_resources"):
         spec.pop(field, None)
+    attempt = int(spec["metadata"].get(ATTEMPT_KEY, FIRST))
     for key in (RUN_KEY, ATTEMPT_KEY, SPEC_KEY):
         spec["metadata"].pop(key, None)
-    for name in (RUN_FLAG, ATTEMPT_FLAG, QUARANTINE_FLAG):
-        spec["runtime_env"]["env_vars"].pop(name, None)
+    env = as_in_job(spec["runtime_env"]["env_vars"], attempt)
+    spec["runtime_env"]["env_vars"] = {name: value for name, value in env.items() if name not in OF_ATTEMPT}
     return hashlib.sha256(request_bytes(spec)).hexdigest()
 
 
@@ -112,5 +115,5 @@ def _metadata(job: Job, facts: Facts) -> dict[str, str]:
 
 def _on_head(facts: Facts) -> dict[str, Any]:
     if supports_label_selectors(facts.ray_version):
-        return {"entrypoint_label_selector": {"ray.io/node-id": facts.head_node_id}}
+        return {"entrypoint_label_selector": {NODE_ID_LABEL: facts.head_node_id}}
     return {"entrypoint_resources": {HEAD_RESOURCE: HEAD_RESOURCE_SHARE}}

@@ -110,6 +110,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{key} is {value}; it wants an absolute path on the nodes",
         "{key} 为 {value}；应为节点上的绝对路径",
     ),
+    "job.want_override": (
+        "{key} is {value}; it wants a trainer argument with its value, such as "
+        "actor_rollout_ref.rollout.gpu_memory_utilization=0.6",
+        "{key} 为 {value}；应为带值的训练器参数，例如 actor_rollout_ref.rollout.gpu_memory_utilization=0.6",
+    ),
     "job.want_env_name": (
         "{key} is {value}; it wants the name of an environment variable",
         "{key} 为 {value}；应为环境变量名",

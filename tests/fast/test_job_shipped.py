@@ -11,7 +11,7 @@ import jobs
 from submitter.arguments.assemble import arguments, argv, command, flags
 from submitter.errors import UsageError
 from submitter.job.load import load_job
-from submitter.job.model import Job, Recovery, Secret, Torchrun
+from submitter.job.model import Job, OnReason, Recovery, Secret, Torchrun
 
 DATA = Path(__file__).parents[1] / "data"
 MAIN = "qwen3_5_122b_a10b_32k"
@@ -130,7 +130,9 @@ class TestTorchrunJob:
     def test_optional_sections(self) -> None:
         job = load_job(TORCHRUN, environ=HOME)
         assert (job.cluster.on_unfit, job.cluster.place_wait_s, job.cluster.labels) == ("fail", 60, {"pool": "a2"})
-        assert job.recovery == Recovery(True, 3, 48.0, 45, False, {"node_frozen": "exclude_node"})
+        assert job.recovery == Recovery(
+            True, 3, 48.0, 45, resume=False, on_reason={"node_frozen": OnReason("exclude_node")}
+        )
         assert job.runtime_env.working_dir == str(DATA / "jobs")
         assert (job.runtime_env.excludes, job.runtime_env.pip) == (("*.ckpt",), ("math-verify",))
         wandb, token = job.secrets
