@@ -1,6 +1,35 @@
-"""What was submitted: runs and attempts, in one SQLite file. The only room that writes state to disk."""
+"""The durable record: runs, attempts, decisions, metrics, events, quarantine, and the lock of the one supervisor.
 
+One SQLite file in the ledger's home, with the packages beside it. The only room that writes state to disk.
+"""
+
+from submitter.ledger.database import LockLostError
 from submitter.ledger.home import LedgerError, default_home, prepare_home
-from submitter.ledger.ledger import Attempt, Ledger, Quarantined, Run
+from submitter.ledger.journal import Journal
+from submitter.ledger.ledger import Ledger
+from submitter.ledger.lock import BEAT_EVERY_S, STALE_AFTER_S, LockHeldError, held, is_stale
+from submitter.ledger.model import Attempt, Decided, Event, Holder, Observation, Quarantined, Run, Step
+from submitter.ledger.process import this_process
 
-__all__ = ["Attempt", "Ledger", "LedgerError", "Quarantined", "Run", "default_home", "prepare_home"]
+__all__ = [
+    "BEAT_EVERY_S",
+    "STALE_AFTER_S",
+    "Attempt",
+    "Decided",
+    "Event",
+    "Holder",
+    "Journal",
+    "Ledger",
+    "LedgerError",
+    "LockHeldError",
+    "LockLostError",
+    "Observation",
+    "Quarantined",
+    "Run",
+    "Step",
+    "default_home",
+    "held",
+    "is_stale",
+    "prepare_home",
+    "this_process",
+]

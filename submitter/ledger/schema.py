@@ -43,6 +43,78 @@ MIGRATIONS = (
         PRIMARY KEY (address, node, submission_id, finding)
     );
     """,
+    """
+    ALTER TABLE runs ADD COLUMN policy TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE runs ADD COLUMN wanted TEXT NOT NULL DEFAULT 'run' CHECK (wanted IN ('run', 'stop'));
+    ALTER TABLE runs ADD COLUMN state TEXT NOT NULL DEFAULT 'active'
+        CHECK (state IN ('active', 'succeeded', 'failed', 'stopped'));
+    ALTER TABLE runs ADD COLUMN reason TEXT;
+    ALTER TABLE runs ADD COLUMN ended_ms INTEGER;
+    ALTER TABLE runs ADD COLUMN supervised INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE runs ADD COLUMN reopened INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE runs ADD COLUMN reopened_after INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX supervised_runs ON runs (created_ms) WHERE state = 'active' AND supervised = 1;
+    ALTER TABLE attempts ADD COLUMN resumed_from INTEGER;
+    ALTER TABLE attempts ADD COLUMN first_step INTEGER;
+    ALTER TABLE attempts ADD COLUMN seen_state TEXT;
+    ALTER TABLE attempts ADD COLUMN seen_ms INTEGER;
+    ALTER TABLE attempts ADD COLUMN log_bytes INTEGER;
+    ALTER TABLE attempts ADD COLUMN changes TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE attempts ADD COLUMN trained INTEGER;
+    ALTER TABLE attempts ADD COLUMN diagnosis TEXT;
+    ALTER TABLE attempts ADD COLUMN ended_by TEXT;
+    UPDATE runs SET (state, reason, ended_ms) = (
+        SELECT CASE state WHEN 'SUCCEEDED' THEN 'succeeded' WHEN 'STOPPED' THEN 'stopped' ELSE 'failed' END,
+            reason, ended_ms
+        FROM attempts WHERE attempts.run = runs.run ORDER BY attempt DESC LIMIT 1
+    ) WHERE (SELECT state FROM attempts WHERE attempts.run = runs.run ORDER BY attempt DESC LIMIT 1) IS NOT NULL;
+    CREATE TABLE observations (
+        submission_id TEXT NOT NULL REFERENCES attempts ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        seen_ms INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        last_step INTEGER,
+        log_bytes INTEGER,
+        PRIMARY KEY (submission_id, number)
+    ) WITHOUT ROWID;
+    CREATE TABLE metrics (
+        run TEXT NOT NULL,
+        step INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        seen_ms INTEGER NOT NULL,
+        metrics TEXT NOT NULL,
+        PRIMARY KEY (run, step, attempt),
+        FOREIGN KEY (run, attempt) REFERENCES attempts (run, attempt) ON DELETE CASCADE
+    );
+    CREATE INDEX steps_of_attempts ON metrics (run, attempt, step);
+    CREATE TABLE decisions (
+        run TEXT NOT NULL,
+        after_attempt INTEGER NOT NULL,
+        reopened INTEGER NOT NULL,
+        decision TEXT NOT NULL,
+        due_ms INTEGER NOT NULL,
+        decided_ms INTEGER NOT NULL,
+        PRIMARY KEY (run, after_attempt, reopened),
+        FOREIGN KEY (run, after_attempt) REFERENCES attempts (run, attempt) ON DELETE CASCADE
+    );
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        attempt INTEGER,
+        text_id TEXT NOT NULL,
+        said TEXT NOT NULL,
+        at_ms INTEGER NOT NULL
+    );
+    CREATE INDEX events_of_runs ON events (run, id);
+    CREATE TABLE supervisor (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        host TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        started TEXT NOT NULL,
+        token TEXT NOT NULL,
+        heartbeat_ms INTEGER NOT NULL
+    );
+    """,
 )
 """Step n brings version n to n + 1."""
 

@@ -38,6 +38,7 @@ _ROOMS = (
     "render",
     "cluster",
     "supervise",
+    "ledger",
     "doctor",
     "notify",
     "gang",

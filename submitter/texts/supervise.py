@@ -1,4 +1,4 @@
-"""Texts of runs and of the ledger: id -> (English, Chinese)."""
+"""Texts of runs: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "nodes.left_out": (
@@ -114,42 +114,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     "stop.not_in_time": (
         "run {run} did not stop within {seconds} s: look at it in Ray's dashboard, and try again",
         "运行 {run} 未能在 {seconds} 秒内停止：请在 Ray dashboard 中查看，然后重试",
-    ),
-    "ledger.home": (
-        "the folder {home} cannot be used ({reason}): set NPURUN_HOME to a folder of your own",
-        "无法使用目录 {home}（{reason}）：请将 NPURUN_HOME 设为自己的目录",
-    ),
-    "ledger.home_of_other": (
-        "the folder {home} belongs to another user: set NPURUN_HOME to a folder of your own",
-        "目录 {home} 属于其他用户：请将 NPURUN_HOME 设为自己的目录",
-    ),
-    "ledger.home_shared": (
-        "the folder {home} is open to others and holds other files: set NPURUN_HOME to a folder of its own",
-        "目录 {home} 对其他用户开放且含有其他文件：请将 NPURUN_HOME 设为一个专用目录",
-    ),
-    "ledger.readonly": (
-        "the ledger cannot be written ({reason}): make its folder writable, or set NPURUN_HOME to another one",
-        "无法写入运行记录（{reason}）：请使其目录可写，或将 NPURUN_HOME 设为其他目录",
-    ),
-    "ledger.full": (
-        "the disk of the ledger is full ({reason}): nothing was submitted; free some space",
-        "运行记录所在磁盘已满（{reason}）：没有提交任何内容；请清理空间",
-    ),
-    "ledger.locked": (
-        "another process holds the ledger ({reason}): try again",
-        "运行记录正被其他进程占用（{reason}）：请重试",
-    ),
-    "ledger.corrupt": (
-        "the ledger is damaged or not a ledger ({reason}): move the file away; runs on the cluster are still found by "
-        "their names",
-        "运行记录已损坏或不是 npurun 的记录（{reason}）：请移走该文件；集群上的运行仍可按名字找到",
-    ),
-    "ledger.newer": (
-        "the ledger is of a newer npurun (version {found}, this one knows {known}): update npurun",
-        "运行记录由更新版本的 npurun 写入（版本 {found}，当前只支持 {known}）：请升级 npurun",
-    ),
-    "ledger.io": (
-        "the ledger cannot be used: {reason}",
-        "运行记录无法使用：{reason}",
     ),
 }

@@ -211,7 +211,7 @@ def _as_nobody_writes(home: Path) -> None:
 def test_a_full_disk_is_told_and_loses_nothing(home: Path) -> None:
     ledger = Ledger(home)
     _intend(ledger, "before")
-    ledger._connection.execute("PRAGMA max_page_count = 8")
+    ledger._database.connection.execute("PRAGMA max_page_count = 8")
     with pytest.raises(LedgerError) as caught:
         _intend(ledger, "big", body=b"x" * 200_000)
     assert caught.value.text_id == "ledger.full"
@@ -236,7 +236,7 @@ def test_a_ledger_that_another_process_holds(home: Path, monkeypatch: pytest.Mon
     Ledger(home).close()
     holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr("submitter.ledger.ledger.BUSY_WAIT_S", 0.05)
+    monkeypatch.setattr("submitter.ledger.database.BUSY_WAIT_S", 0.05)
     assert _text_id(home) == "ledger.locked"
     holder.execute("ROLLBACK")
     assert _intend(Ledger(home)) == "abc"

@@ -95,7 +95,7 @@ def test_the_intent_is_on_disk_before_the_post(ray: FakeRay, client: RayClient, 
 
 
 def test_no_post_when_the_ledger_cannot_be_written(ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
-    ledger._connection.execute("PRAGMA query_only = 1")
+    ledger._database.connection.execute("PRAGMA query_only = 1")
     with pytest.raises(UsageError) as caught:
         _submit(client, ledger)
     assert caught.value.text_id == "ledger.readonly"
