@@ -32,7 +32,8 @@ def left_to_process(environ: Mapping[str, str], attempt: int) -> dict[str, str]:
     It is the node's own environment that names the file, or nobody: verl then writes below the trainer's own folder.
     """
     named = {name: environ[name] for name in _WITH if name in environ} or {LOGGER_ROOT: ""}
-    return {} if as_in_job(named, attempt) != named else attempt_safe(named, attempt)
+    done = attempt == FIRST or as_in_job(named, attempt) != named
+    return {} if done else attempt_safe(named, attempt)
 
 
 def number_of(attempt: str) -> int:

@@ -19,14 +19,13 @@ seconds (a port, a process that dies slowly), and what does not is not to be ask
 MAX_JITTER = 0.2
 """Share of the wait. Runs that one event has ended do not come back in the same second."""
 
-CLUSTER_WAITS = frozenset({"cluster_lost", "not_placed"})
+CLUSTER_AWAY = frozenset({"cluster_lost", "gcs_lost"})
+CLUSTER_WAITS = CLUSTER_AWAY | {"not_placed"}
 """The cluster's doing and not the job's: that they repeat proves nothing."""
-CLUSTER_AWAY = "cluster_lost"
 FIXED_FAMILIES = frozenset({"config", "arithmetic", "version", "user_code"})
 """The same job fails in the same way again: no policy makes a retry of these without a change."""
 MAX_NEVER_STARTED = 288
 """Attempts that the cluster lost before they began count as none; two days of 10 minutes each, and the run ends."""
-NEVER_AGAIN: Retry = "never"
 HOUR_S = 3600.0
 
 
@@ -63,10 +62,15 @@ class Decision:
     changes: tuple[str, ...]
     """All arguments that the next attempt's trainer gets beside the job's."""
     why: str
-    """The text is `decide.<why>`, filled with `values`."""
+    """Last part of the text's id."""
     values: Mapping[str, Any] = field(default_factory=dict)
+    """What the text is filled with."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What it rests on, to be shown and recorded."""
+
+    @property
+    def text_id(self) -> str:
+        return f"decide.{self.why}"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -106,18 +110,19 @@ class _Case:
     policy: Policy
 
 
-def decide(history: Sequence[Past], policy: Policy, *, now_s: float, jitter: float) -> Decision:
+def decide(history: Sequence[Past], policy: Policy, *, now_s: float, jitter: float, counts_from: int = 1) -> Decision:
     """What to do after the last attempt of `history` (all attempts in their order, ended; at least one).
 
     `now_s` is of the same clock as the times in `history`; `jitter` from -1 to 1 moves the wait by up to 20 %.
+    `counts_from`: number of the first attempt since a person last resumed the run; what the policy grants counts anew
+    from there, while steps, changes and nodes left out stay.
     """
-    case = _case(history, policy, now_s)
-    exclude = tuple(
-        dict.fromkeys(past.node for past in history if past.node and _retry(past, policy) == "exclude_node")
-    )
-    applied = _applied(history)
+    case = _case(history, policy, now_s, counts_from)
+    excluded = (past.node for past in history if past.node and _retry(past, policy) == "exclude_node")
+    exclude = tuple(dict.fromkeys(excluded))
+    applied = merged(*(past.changes for past in history))
     inputs = _inputs(case, applied)
-    if why := next((why for why, holds in _ENDS.items() if holds(case)), None):
+    if why := next((why for why, holds in ENDS.items() if holds(case)), None):
         action: Literal["stop", "succeeded"] = "succeeded" if why == "succeeded" else "stop"
         return Decision(action, 0.0, exclude, applied, why, _values(case, why, 0.0), inputs)
     why, backs_off = _way(case)
@@ -126,29 +131,29 @@ def decide(history: Sequence[Past], policy: Policy, *, now_s: float, jitter: flo
     return Decision("retry", wait_s, exclude, changes, why, _values(case, why, wait_s), inputs)
 
 
-def merged(applied: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Both, where a later value of a key takes the place of an earlier one: Hydra refuses to add a key twice."""
-    return tuple({change.partition("=")[0].lstrip("+~"): change for change in (*applied, *more)}.values())
+def merged(*lists: Sequence[str]) -> tuple[str, ...]:
+    """All changes, where a later one of a key takes the place of an earlier one: Hydra refuses to add a key twice."""
+    return tuple({change.partition("=")[0].lstrip("+"): change for changes in lists for change in changes}.values())
 
 
-def _case(history: Sequence[Past], policy: Policy, now_s: float) -> _Case:
-    last, before = history[-1], history[-2] if len(history) > 1 else None
+def _case(history: Sequence[Past], policy: Policy, now_s: float, counts_from: int) -> _Case:
+    recent = [past for past in history if past.attempt >= counts_from] or history[-1:]
+    first, last, before = recent[0], recent[-1], recent[-2] if len(recent) > 1 else None
     rule = policy.rule(last.reason, last.family)
     key = policy.key(last.reason, last.family)
-    new = _new_steps(history)
+    new = _new_steps(history)[-len(recent) :]
     made = {change for past in history for change in past.changes}
-    never_started = sum(past.started_s is None and past.reason == CLUSTER_AWAY for past in history)
-    first = history[0]
+    never_started = sum(past.started_s is None and past.reason in CLUSTER_AWAY for past in recent)
     return _Case(
         last=last,
         before=before,
         progress=new[-1],
         stuck=not any(new[-2:]),
-        best=max((past.last_step or 0 for past in history), default=0),
+        best=max(past.last_step or 0 for past in history),
         streak=next((back for back, made_one in enumerate(reversed(new), 1) if made_one), len(new)),
-        counted=len(history) - never_started,
+        counted=len(recent) - never_started,
         never_started=never_started,
-        same_reason=sum(policy.key(past.reason, past.family) == key for past in history),
+        same_reason=sum(policy.key(past.reason, past.family) == key for past in recent),
         elapsed_s=max(0.0, now_s - (first.ended_s if first.started_s is None else first.started_s)),
         retry=_retry(last, policy),
         change=() if made.issuperset(rule.change) else rule.change,
@@ -169,15 +174,11 @@ def _new_steps(history: Sequence[Past]) -> list[bool]:
 def _retry(past: Past, policy: Policy) -> Retry:
     """The policy's word counts, but cannot make a retry of what cannot succeed."""
     own = policy.rule(past.reason, past.family).retry
-    fixed = past.retry == "never" or (past.retry == "after_change" and past.family in FIXED_FAMILIES)
-    return past.retry if own is None or (fixed and own != "never") else own
-
-
-def _applied(history: Sequence[Past]) -> tuple[str, ...]:
-    changes: tuple[str, ...] = ()
-    for past in history:
-        changes = merged(changes, past.changes)
-    return changes
+    if "never" in (own, past.retry):
+        return "never"
+    if past.family in FIXED_FAMILIES:
+        return "after_change"
+    return past.retry if own is None else own
 
 
 def _stopped(case: _Case) -> bool:
@@ -215,10 +216,10 @@ def _time_spent(case: _Case) -> bool:
     return case.policy.max_hours is not None and case.elapsed_s + wait_s >= case.policy.max_hours * HOUR_S
 
 
-_ENDS: Mapping[str, Callable[[_Case], bool]] = {
+ENDS: Mapping[str, Callable[[_Case], bool]] = {
     "succeeded": lambda case: case.last.reason == "succeeded",
     "user_stop": _stopped,
-    "never": lambda case: case.retry == NEVER_AGAIN,
+    "never": lambda case: case.retry == "never",
     "no_checkpoint": _lacks_checkpoint,
     "change_spent": lambda case: _needs_change(case) and case.changed,
     "after_change": _needs_change,
@@ -239,11 +240,11 @@ def _starts_over(case: _Case) -> bool:
 def _way(case: _Case) -> tuple[str, bool]:
     """The id of the text, and whether the next attempt waits first."""
     if case.last.reason in CLUSTER_WAITS:
-        return case.last.reason, True
+        return "cluster_lost" if case.last.reason in CLUSTER_AWAY else "not_placed", True
     if _starts_over(case):
         return "starts_over", False
     if case.change:
-        return "with_change", case.retry in ("backoff", "unknown")
+        return ("with_change_later", True) if case.retry in ("backoff", "unknown") else ("with_change", False)
     if case.retry == "exclude_node":
         return ("exclude_node", False) if case.last.node else ("node_unknown", True)
     return case.retry, case.retry != "now"

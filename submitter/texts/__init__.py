@@ -50,6 +50,7 @@ _ROOMS = (
     "probes_network",
     "probes_paths",
     "probes_start",
+    "decide",
     "cli",
     "trees",
     "check",
