@@ -73,6 +73,7 @@ _ROOMS = (
     "reasons_attempt",
     "reasons_job",
     "reasons_machine",
+    "reasons_ascend",
 )
 
 
