@@ -203,9 +203,13 @@ class Attempts:
         return {row[1]: _attempt(row) for row in rows}
 
     def unended(self, address: str, limit: int) -> list[str]:
-        """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first."""
+        """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first.
+
+        Not of runs that a supervisor cares for: it reads them itself, with the reason.
+        """
         rows = self._database.read(
-            "SELECT submission_id FROM attempts JOIN runs USING (run) WHERE attempts.state IS NULL AND address = ?"
+            "SELECT submission_id FROM attempts JOIN runs USING (run)"
+            " WHERE attempts.state IS NULL AND supervised = 0 AND address = ?"
             " ORDER BY intended_ms DESC, attempt DESC LIMIT ?",
             (address, limit),
         )

@@ -12,9 +12,9 @@ from typing import Any
 
 from submitter.errors import Place
 from submitter.ledger.home import LedgerError, prepare_home
-from submitter.ledger.journal import settle
+from submitter.ledger.journal import Journal, settle, wal_of
 from submitter.ledger.mounts import MOUNTINFO, filesystem
-from submitter.ledger.schema import VERSION, migrate
+from submitter.ledger.schema import VERSION, migrate, version
 
 BUSY_WAIT_S = 10.0
 """Another process holds the file for milliseconds; NFS locks can take seconds."""
@@ -44,16 +44,9 @@ class Database:
         self.path = prepare_home(home)
         self._alone = threading.RLock()
         with self._told():
-            # Autocommit: each transaction says where it begins.
-            self.connection = sqlite3.connect(
-                self.path, timeout=BUSY_WAIT_S, isolation_level=None, check_same_thread=False
-            )
+            self.connection = _connect(self.path)
             try:
-                self.journal = settle(self.connection, filesystem(home, mountinfo), BUSY_WAIT_S)
-                self.connection.execute("PRAGMA foreign_keys = ON")
-                found = migrate(self.connection)
-                if found > VERSION:
-                    raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
+                self.journal = self._prepare(filesystem(home, mountinfo))
             except BaseException:  # nobody else has the object yet
                 self.connection.close()
                 raise
@@ -84,6 +77,21 @@ class Database:
                 with suppress(sqlite3.Error):  # SQLite has rolled back by itself, or will when the file is opened
                     self.connection.execute("ROLLBACK")
                 raise
+
+    def _prepare(self, kind: str) -> Journal:
+        if not _is_writable(self.path):
+            self._check_version(version(self.connection))
+            return Journal("off", kind)
+        journal = settle(self.connection, self.path, kind, BUSY_WAIT_S)
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        self._check_version(max(VERSION, migrate(self.connection)))
+        return journal
+
+    def _check_version(self, found: int) -> None:
+        if found > VERSION:
+            raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
+        if found < VERSION:
+            raise LedgerError("ledger.older", self._place(), found=found, known=VERSION)
 
     def _sync(self, durable: bool) -> None:
         """WAL may leave the sync to the next durable transaction; without it every commit syncs."""
@@ -118,3 +126,19 @@ class Database:
 
     def _place(self) -> Place:
         return Place(file=str(self.path))
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    # A WAL file wants its helper files, which a folder that can only be read may lack; then nobody changes it either.
+    how = "mode=rw" if _is_writable(file) else "mode=ro" if wal_of(file).exists() else "immutable=1"
+    return sqlite3.connect(
+        f"{file.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=BUSY_WAIT_S,
+        isolation_level=None,  # autocommit: each transaction says where it begins
+        check_same_thread=False,
+    )
+
+
+def _is_writable(file: Path) -> bool:
+    return os.access(file.parent, os.W_OK)

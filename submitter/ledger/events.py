@@ -27,7 +27,10 @@ class Events:
         *,
         once: bool = False,
     ) -> bool:
-        """Again, right after itself: changes nothing, False. `once`: nor later. `values`: JSON, never a secret."""
+        """False, and nothing written: again right after itself (`once`: or ever), or of no run.
+
+        `values`: JSON, never a secret.
+        """
         said = json.dumps(dict(values), sort_keys=True, default=str)
         with self._database.transaction() as connection:
             same = connection.execute(
@@ -37,16 +40,17 @@ class Events:
             ).fetchone()
             if same is not None:
                 return False
-            connection.execute(
-                "INSERT INTO events (run, attempt, text_id, said, at_ms) VALUES (?, ?, ?, ?, ?)",
-                (run, attempt, text_id, said, now_ms),
+            added = connection.execute(
+                "INSERT INTO events (run, attempt, text_id, said, at_ms)"
+                " SELECT run, ?, ?, ?, ? FROM runs WHERE run = ?",
+                (attempt, text_id, said, now_ms, run),
             )
             connection.execute(
                 "DELETE FROM events WHERE run = :run AND id <="
                 " (SELECT id FROM events WHERE run = :run ORDER BY id DESC LIMIT 1 OFFSET :kept)",
                 {"run": run, "kept": EVENTS_KEPT},
             )
-        return True
+        return added.rowcount == 1
 
     def events(self, run: str, after_id: int = 0) -> list[Event]:
         """In their order, those after the event `after_id`; the newest `EVENTS_KEPT` of the run."""

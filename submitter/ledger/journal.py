@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from submitter.errors import Place
 from submitter.ledger.home import LedgerError
@@ -25,7 +26,7 @@ RETRY_S = 0.02
 @dataclass(frozen=True)
 class Journal:
     mode: str
-    """`wal` or `delete`."""
+    """`wal` or `delete`; `off` where the home can only be read."""
     filesystem: str
     """Type of the mount; empty where it is not known."""
 
@@ -37,16 +38,21 @@ class Journal:
         return None
 
 
-def settle(connection: sqlite3.Connection, filesystem: str, wait_s: float) -> Journal:
+def settle(connection: sqlite3.Connection, file: Path, filesystem: str, wait_s: float) -> Journal:
     """Brings the file into the mode that its file system allows; LedgerError where a process holds it in the other."""
     if is_network(filesystem):
-        return Journal(_shared(connection, filesystem), filesystem)
+        return Journal(_shared(connection, file, filesystem), filesystem)
     if _pragma(connection, "application_id") == SHARED_MARK:
         return Journal(str(_pragma(connection, "journal_mode")), filesystem)
     return Journal(_local(connection, wait_s), filesystem)
 
 
-def _shared(connection: sqlite3.Connection, filesystem: str) -> str:
+def wal_of(file: Path) -> Path:
+    """What is in it, and not yet in the file, is part of the ledger."""
+    return file.with_name(f"{file.name}-wal")
+
+
+def _shared(connection: sqlite3.Connection, file: Path, filesystem: str) -> str:
     # In exclusive mode SQLite reads a WAL file without shared memory, and only while nobody else has it open.
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     try:
@@ -54,7 +60,7 @@ def _shared(connection: sqlite3.Connection, filesystem: str) -> str:
         if _pragma(connection, "application_id") != SHARED_MARK:
             connection.execute(f"PRAGMA application_id = {SHARED_MARK}")
     except sqlite3.OperationalError as error:
-        if "locked" not in str(error):
+        if "locked" not in str(error) or not wal_of(file).exists():
             raise
         raise LedgerError("ledger.wal_elsewhere", Place(key="NPURUN_HOME"), filesystem=filesystem) from error
     connection.execute("PRAGMA locking_mode = NORMAL")

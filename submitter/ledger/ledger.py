@@ -32,50 +32,61 @@ class Ledger:
         self.journal: Journal = self._database.journal
 
         runs = Runs(self._database)
-        self.run, self.runs, self.active_runs = runs.run, runs.runs, runs.active_runs
-        self.want, self.end_run, self.reopen = runs.want, runs.end_run, runs.reopen
+        self.run = runs.run
+        self.runs = runs.runs
+        self.active_runs = runs.active_runs
+        self.want = runs.want
+        self.end_run = runs.end_run
+        self.reopen = runs.reopen
 
         attempts = Attempts(self._database)
-        self.record_intent, self.take_intent, self.withdraw = (
-            attempts.record_intent,
-            attempts.take_intent,
-            attempts.withdraw,
-        )
-        self.record_posted, self.record_resumed = attempts.record_posted, attempts.record_resumed
-        self.record_end, self.observe = attempts.record_end, attempts.observe
-        self.attempts, self.newest_attempts = attempts.attempts, attempts.newest_attempts
-        self.observations, self.unended = attempts.observations, attempts.unended
+        self.record_intent = attempts.record_intent
+        self.take_intent = attempts.take_intent
+        self.withdraw = attempts.withdraw
+        self.record_posted = attempts.record_posted
+        self.record_resumed = attempts.record_resumed
+        self.observe = attempts.observe
+        self.record_end = attempts.record_end
+        self.attempts = attempts.attempts
+        self.newest_attempts = attempts.newest_attempts
+        self.observations = attempts.observations
+        self.unended = attempts.unended
 
         metrics = Metrics(self._database)
-        self.record_steps, self.steps = metrics.record_steps, metrics.steps
+        self.record_steps = metrics.record_steps
+        self.steps = metrics.steps
 
         decisions = Decisions(self._database)
-        self.record_decision, self.decision, self.decisions = (
-            decisions.record_decision,
-            decisions.decision,
-            decisions.decisions,
-        )
+        self.record_decision = decisions.record_decision
+        self.decision = decisions.decision
+        self.decisions = decisions.decisions
 
         events = Events(self._database)
-        self.event, self.events = events.event, events.events
+        self.event = events.event
+        self.events = events.events
 
         lock = Lock(self._database)
-        self.take, self.beat, self.leave, self.holder = lock.take, lock.beat, lock.leave, lock.holder
+        self.take = lock.take
+        self.beat = lock.beat
+        self.leave = lock.leave
+        self.holder = lock.holder
 
         packages = Packages(self._database)
-        self.keep_package, self.package = packages.keep_package, packages.package
+        self.keep_package = packages.keep_package
+        self.package = packages.package
         self.drop_unused_packages = packages.drop_unused_packages
 
         quarantine = Quarantine(self._database)
-        self.quarantine, self.quarantined, self.release = (
-            quarantine.quarantine,
-            quarantine.quarantined,
-            quarantine.release,
-        )
+        self.quarantine = quarantine.quarantine
+        self.quarantined = quarantine.quarantined
+        self.release = quarantine.release
 
-    def together(self, holder: str | None = None) -> AbstractContextManager[Any]:
-        """One transaction around several calls: all of them or none, and one wait for the disk."""
-        return self._database.transaction(holder)
+    def together(self, holder: str | None = None, *, durable: bool = True) -> AbstractContextManager[Any]:
+        """One transaction around several calls: all of them or none, and one wait for the disk.
+
+        Not durable: where all of them can be seen again after a power failure (observations, steps).
+        """
+        return self._database.transaction(holder, durable=durable)
 
     def close(self) -> None:
         self._database.connection.close()

@@ -19,12 +19,16 @@ class Metrics:
 
     def record_steps(self, run: str, attempt: int, steps: Iterable[tuple[int, int, Mapping[str, Any]]]) -> None:
         """(step, seen_ms, metrics) each. A step of the attempt that is there already stays as it is."""
-        rows = [(run, step, attempt, seen_ms, json.dumps(dict(metrics))) for step, seen_ms, metrics in steps]
+        rows = [(step, seen_ms, json.dumps(dict(metrics)), run, attempt) for step, seen_ms, metrics in steps]
         if not rows:
             return
-        first, last = min(row[1] for row in rows), max(row[1] for row in rows)
+        first, last = min(row[0] for row in rows), max(row[0] for row in rows)
         with self._database.transaction(durable=False) as connection:
-            connection.executemany("INSERT OR IGNORE INTO metrics VALUES (?, ?, ?, ?, ?)", rows)
+            connection.executemany(
+                "INSERT OR IGNORE INTO metrics"
+                " SELECT run, ?, attempt, ?, ? FROM attempts WHERE run = ? AND attempt = ?",
+                rows,
+            )
             connection.execute(
                 "UPDATE attempts SET first_step = min(coalesce(first_step, :first), :first),"
                 " last_step = max(coalesce(last_step, :last), :last) WHERE run = :run AND attempt = :attempt",

@@ -8,11 +8,11 @@ from pathlib import Path
 MOUNTINFO = Path("/proc/self/mountinfo")
 
 _NETWORK = re.compile(
-    r"nfs\d*|cifs|smb\w*|ncpfs|afs|coda|fuse\..+|9p|virtiofs|vboxsf|prl_fs|lustre\w*|gpfs|mmfs|ceph|beegfs\w*|fhgfs"
-    r"|glusterfs|orangefs|pvfs2|panfs|wekafs|daos|dfs|dpc|gfs2?|ocfs2|objectivefs|juicefs|cpfs|quobyte"
+    r"nfs\d*|cifs|smb\w*|afs|9p|virtiofs|vboxsf|fuse\..+|lustre\w*|gpfs|ceph|beegfs\w*|glusterfs|orangefs|pvfs2|panfs"
+    r"|wekafs|dpc|gfs2|ocfs2"
 )
-"""File systems that several hosts, or a virtual machine and its host, may have mounted at once. fuse.*: what is behind
-it is not known."""
+"""File systems that several hosts, or a virtual machine and its host, may have mounted at once. What is behind fuse.*
+is not known; fuseblk is a local disk."""
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 """Space, tab, newline and backslash in a mount point."""
 

@@ -123,13 +123,13 @@ VERSION = len(MIGRATIONS)
 
 def migrate(connection: sqlite3.Connection) -> int:
     """Brings the file to `VERSION`, all steps or none; returns the version found. A newer file stays as it is."""
-    found = _version(connection)
+    found = version(connection)
     if found >= VERSION:
         return found
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Two processes that start at once: the second waited above, and finds the work done (perhaps by a newer one).
-        found = _version(connection)
+        found = version(connection)
         for step in range(found, VERSION):
             for statement in filter(str.strip, MIGRATIONS[step].split(";")):
                 connection.execute(statement)
@@ -142,5 +142,6 @@ def migrate(connection: sqlite3.Connection) -> int:
     return found
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version(connection: sqlite3.Connection) -> int:
+    """0: a new file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -37,6 +37,11 @@ TEXTS = {
         "the ledger is of a newer npurun (version {found}, this one knows {known}): update npurun",
         "运行记录由更新版本的 npurun 写入（版本 {found}，当前只支持 {known}）：请升级 npurun",
     ),
+    "ledger.older": (
+        "the ledger is of an older npurun (version {found}, this one writes {known}) and its folder cannot be written: "
+        "make it writable once",
+        "运行记录由较旧版本的 npurun 写入（版本 {found}，当前写入版本 {known}），但其目录不可写：请先使其可写一次",
+    ),
     "ledger.io": (
         "the ledger cannot be used: {reason}",
         "运行记录无法使用：{reason}",
