@@ -35,6 +35,9 @@ TERMINAL = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 SUBMISSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """Ray accepts more, and leaves jobs that stay PENDING for ever behind some of it (slashes, over-long names)."""
 
+_STARTER_PREFIX = "_ray_internal_job_actor_"
+"""Of the name of a job's supervisor actor (ray/dashboard/modules/job/common.py)."""
+
 _OUR_NAMES = {"start_time": "start_ms", "end_time": "end_ms"}
 """Ray's names of a job's fields, where ours say the unit."""
 
@@ -181,13 +184,30 @@ class RayClient:
         """
         return self._log(submission_id, -1)
 
+    def log_of(self, info: JobInfo, lines: int) -> Iterator[bytes]:
+        """The last `lines` lines (-1: all) of a job that was just asked for, in pieces; none while there is no log."""
+        if info.driver_node_id is None:
+            return iter(())
+        query = {"node_id": info.driver_node_id, "filename": f"job-driver-{info.submission_id}.log", "lines": lines}
+        chunks = self.transport.stream(f"/api/v0/logs/file?{urlencode(query)}", timeout_s=self.timeout_s)
+        return self._log_or_else(chunks, info.submission_id, lines)
+
+    def has_starter(self, submission_id: str) -> bool:
+        """Whether Ray still has the actor that starts the job's driver and watches it, in whatever state but dead."""
+        name = f"{_STARTER_PREFIX}{submission_id}"
+        filters = {"filter_keys": "name", "filter_predicates": "=", "filter_values": name}
+        found = self._get(
+            f"/api/v0/actors?{urlencode({**filters, 'limit': NODE_LIMIT, 'timeout': int(self.timeout_s)})}"
+        )
+        try:
+            rows = found["data"]["result"]["result"]
+            return any(row["name"] == name and row["state"] != "DEAD" for row in rows)
+        except (KeyError, TypeError) as error:
+            raise failure("cluster.not_ray", self.address) from error
+
     def _log(self, submission_id: str, lines: int) -> Iterator[bytes]:
         info = self.job(submission_id)
-        if info is None or info.driver_node_id is None:
-            return iter(())
-        query = {"node_id": info.driver_node_id, "filename": f"job-driver-{submission_id}.log", "lines": lines}
-        chunks = self.transport.stream(f"/api/v0/logs/file?{urlencode(query)}", timeout_s=self.timeout_s)
-        return self._log_or_else(chunks, submission_id, lines)
+        return iter(()) if info is None else self.log_of(info, lines)
 
     def _log_or_else(self, chunks: Iterator[bytes], submission_id: str, lines: int) -> Iterator[bytes]:
         """Nothing, while the driver has not opened its log file; Ray's other way where the State API has no place."""

@@ -1,0 +1,55 @@
+"""What people are notified of, wherever they are: a run went on after a failure, failed, was stopped, or is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from submitter.ledger import Attempt, Run
+from submitter.ledger.model import RunState
+from submitter.supervise.notify import Event, Message
+from submitter.supervise.world import World
+from submitter.texts import text
+
+RECOVERED = "supervise.recovered"
+_EVENTS: Mapping[RunState, Event] = {"succeeded": "finished", "failed": "failed", "stopped": "stopped"}
+
+
+def recovered(world: World, run: Run, attempt: Attempt, step: int, told: set[str]) -> None:
+    """Once an attempt: it has trained further than every attempt before it."""
+    if attempt.attempt == 1 or step <= (attempt.trained or 0) or RECOVERED in told:
+        return
+    told.add(RECOVERED)
+    values = {"run": run.run, "submission": attempt.submission_id, "step": step}
+    _send(world, run, "recovered", attempt, None, step, text(RECOVERED, world.language, **values))
+    world.note(run.run, attempt.attempt, RECOVERED, **values)
+
+
+def finish(
+    world: World, run: Run, state: RunState, reason: str, attempt: Attempt, text_id: str, **values: object
+) -> None:
+    """The run is over. Notified first: better twice, after a crash here, than never."""
+    said = {"run": run.run, "reason": reason, "attempts": attempt.attempt, **values}
+    _send(world, run, _EVENTS[state], attempt, reason, attempt.last_step, text(text_id, world.language, **said))
+    with world.ledger.together(world.holder.token):
+        world.ledger.end_run(run.run, state, reason, world.wall_ms())
+        world.note(run.run, attempt.attempt, text_id, **said)
+
+
+def _send(
+    world: World, run: Run, event: Event, attempt: Attempt, reason: str | None, step: int | None, said: str
+) -> None:
+    diagnosis = attempt.diagnosis or {}
+    world.notify(
+        Message(
+            event=event,
+            run=run.run,
+            job=run.job,
+            attempt=attempt.attempt,
+            reason=reason,
+            step=step,
+            total_steps=run.total_steps,
+            node=diagnosis.get("node"),
+            time=world.wall_ms() / 1000,
+            text=said,
+        )
+    )
