@@ -29,6 +29,7 @@ COMMANDS = {
     "status": "submitter.cli.runs:status",
     "logs": "submitter.cli.runs:logs",
     "stop": "submitter.cli.runs:stop",
+    "serve": "submitter.cli.serve:serve",
     "nodes": "submitter.cli.nodes:nodes",
     "rehearse": "submitter.cli.rehearse:rehearse",
     "completion": "submitter.cli.completion:completion",
