@@ -87,6 +87,14 @@ def ledger() -> Ledger:
     return Ledger(default_home(os.environ))
 
 
+def supervisor(book: Ledger) -> None:
+    """Makes sure that the home's one supervisor is at work."""
+    from submitter.cli.output import tell
+    from submitter.supervise.serve import ensure_running
+
+    ensure_running(book.path.parent, book, tell=tell, environ=os.environ)
+
+
 def trees() -> Path:
     """Where verl's config trees are."""
     from submitter.arguments.trees import trees_folder

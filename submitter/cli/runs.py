@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -9,15 +10,22 @@ import click
 
 from submitter.cli.commands import Command
 from submitter.cli.language import say
-from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument
+from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument, supervisor
 from submitter.cli.output import emit, print_json, tell
 from submitter.cli.table import Column, print_block, print_table
 from submitter.exit_codes import ExitCode
 
 _LIST = (Column("run"), Column("state"), Column("started"), Column("job", wraps=True), Column("address", wraps=True))
-_ATTEMPTS = tuple(Column(name) for name in ("attempt", "state", "reason", "nodes", "started", "ended"))
+_ATTEMPTS = (
+    *(Column("attempt"), Column("state"), Column("reason", wraps=True), Column("steps"), Column("nodes")),
+    *(Column("started"), Column("ended")),
+)
+_WHY = (Column("attempt"), Column("why", wraps=True))
 _LEFT_OUT = (Column("attempt"), Column("left_out"), Column("finding"), Column("why", wraps=True))
-_LIVE = ("pending", "running")
+_LIVE = ("submitting", "pending", "running", "waiting", "unreachable")
+_AFTER = {"failed": ("log", "resume"), "stopped": ("log", "resume")}
+SILENT_S = 60.0
+"""A supervisor that has not shown itself for so long is not at work."""
 
 
 @click.command("list", cls=Command, help="cli.list.help")
@@ -57,13 +65,16 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     attempts = found["attempts"]
     step = None if found["step"] is None else f"{found['step']} / {found['total_steps'] or '-'}"
     nodes = " ".join(attempts[-1]["nodes"] or ()) if attempts else ""
-    print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None)])
+    print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None), *_next(found)])
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
+    _show_why(attempts)
     _show_left_out(attempts)
     if attempts and attempts[-1]["reason"] == UNFIT:
         tell_unfit(attempts[-1]["left_out"] or (), tell)
-    for what in ("follow", "stop") if found["state"] in _LIVE else ("log",):
+    if found["state"] in _LIVE and "supervisor" in found:
+        _tell_supervisor(found["supervisor"], run)
+    for what in ("follow", "stop") if found["state"] in _LIVE else _AFTER.get(found["state"], ("log",)):
         tell(f"cli.next.{what}", run=run)
 
 
@@ -72,10 +83,50 @@ def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:
         attempt["id"].rpartition("-")[2],
         attempt["state"],
         attempt["reason"],
+        _steps(attempt),
         len(attempt["nodes"]) if attempt["nodes"] else None,
         _when(attempt["started"]),
         _when(attempt["ended"]),
     )
+
+
+def _steps(attempt: dict[str, Any]) -> str | None:
+    """`18-37`; None before the first one."""
+    last = attempt["last_step"]
+    if last is None:
+        return None
+    first = attempt["first_step"] if attempt["first_step"] is not None else attempt["resumed_from"]
+    return str(last) if first is None or first == last else f"{first}-{last}"
+
+
+def _next(found: dict[str, Any]) -> list[tuple[str, object]]:
+    """What is decided and not done yet."""
+    coming = found["next"]
+    if coming is None:
+        return []
+    at = datetime.fromtimestamp(coming["at"]).strftime("%H:%M:%S")
+    return [("next", say("cli.next.attempt", attempt=coming["attempt"], at=at))]
+
+
+def _show_why(attempts: list[dict[str, Any]]) -> None:
+    """Of each attempt that ended badly: what it was, what to do, and what was decided."""
+    rows = []
+    for attempt in attempts:
+        name = attempt["id"].rpartition("-")[2]
+        if attempt.get("summary") and attempt["reason"] not in ("succeeded", "stopped"):
+            text_id = f"reason.{attempt['reason']}"
+            rows.append((name, f"{say(text_id)} → {say(f'{text_id}.fix')}"))
+        if (decision := attempt.get("decision")) and decision["action"] != "succeeded":
+            rows.append((name, say(f"decide.{decision['why']}", **decision["values"])))
+    if rows:
+        emit("")
+        print_table(_WHY, rows)
+
+
+def _tell_supervisor(holder: dict[str, Any] | None, run: str) -> None:
+    """Without it nobody notices how the attempt ends."""
+    if holder is None or time.time() - holder["heartbeat"] > SILENT_S:
+        tell("cli.no_supervisor", run=run)
 
 
 def _show_left_out(attempts: list[dict[str, Any]]) -> None:
@@ -133,6 +184,29 @@ def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
 def stop(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.stop import stop as end
 
-    document = end(run, ledger(), client(address, ca), tell=tell)
+    book = ledger()
+    document = end(run, book, client(address, ca), tell=tell, care=lambda: supervisor(book))
     if as_json:
         print_json(document)
+
+
+@click.command(cls=Command, help="cli.resume.help")
+@run_argument
+@option("--detach", is_flag=True, help="cli.option.detach")
+@json_option
+def resume(run: str, detach: bool, as_json: bool) -> int:
+    from submitter.cli.submit import follow_run
+    from submitter.supervise.resume import resume as reopen
+
+    book = ledger()
+    noted, after = reopen(run, book)
+    supervisor(book)
+    tell("cli.resumed", run=run, attempt=after.attempt, step="-" if after.last_step is None else after.last_step)
+    document: dict[str, object] = {"run": run, "after": after.submission_id, "address": noted.address}
+    if not detach:
+        return follow_run(run, book, document if as_json else None)
+    if as_json:
+        print_json(document)
+    else:
+        emit(run)
+    return ExitCode.DONE

@@ -23,6 +23,7 @@ from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
 from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
+from submitter.supervise.run_state import document, state_of
 from submitter.texts import Tell
 
 TAIL_LINES = 200
@@ -59,6 +60,8 @@ def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) ->
 def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
     """The run's state; times in Unix seconds, null for what is not known. UsageError for a run nobody knows."""
     noted, attempts = ledger.run(check_run(run)), ledger.attempts(run)
+    if noted is not None and noted.supervised:
+        return _supervised(noted, attempts, ledger, client)
     if noted is not None and attempts and all(attempt.state for attempt in attempts):
         rows = [_recorded(attempt) for attempt in attempts]
         return _document(run, _with_quarantine(rows, attempts), noted.total_steps)
@@ -70,13 +73,25 @@ def status(run: str, ledger: Ledger, client: RayClient) -> dict[str, Any]:
     return _document(run, _with_quarantine(rows, attempts), _total_steps(found))
 
 
+def _supervised(run: Run, attempts: Sequence[Attempt], ledger: Ledger, client: RayClient) -> dict[str, Any]:
+    """By the ledger; of a live attempt the nodes that its log proves, where the cluster answers."""
+    found = document(run, ledger)
+    rows = _with_quarantine(found["attempts"], attempts)
+    if attempts and attempts[-1].state is None and attempts[-1].seen_state == "RUNNING":
+        there = client if client.explicit else client.at(run.address)
+        head = _head(there, attempts[-1].submission_id)
+        nodes, unfit = _proved_nodes(head, rows[-1]["id"]), _unfit_nodes(head, rows[-1]["id"])
+        rows[-1] = {**rows[-1], "nodes": nodes, "left_out": [*(rows[-1]["left_out"] or []), *(unfit or [])]}
+    return {**found, "attempts": rows}
+
+
 def newest_attempt(run: str, ledger: Ledger, client: RayClient) -> tuple[RayClient, str]:
     """The client of the run's cluster, and the submission id; UsageError when it was never submitted."""
     found = find_run(run, ledger, client)
     if not found.jobs:
         raise UsageError("run.not_on_cluster", run=run, address=found.client.address)
     noted = {attempt.submission_id for attempt in found.attempts if attempt.state}
-    for info in found.jobs:
+    for info in found.jobs if not (found.noted and found.noted.supervised) else ():
         if info.ended and info.submission_id not in noted:
             with suppress(RayError):
                 _note_end(ledger, found.client, info)
@@ -135,7 +150,7 @@ def _noted_row(run: Run, ledger: Ledger, jobs: dict[str, JobInfo] | None) -> dic
     attempts = ledger.attempts(run.run)
     newest = attempts[-1] if attempts else None
     info = (jobs or {}).get(newest.submission_id) if newest else None
-    state = info.status if info else (newest.state if newest else None)
+    state = state_of(run, newest) if run.supervised else info.status if info else newest.state if newest else None
     return {
         "run": run.run,
         "job": run.job,
@@ -176,9 +191,9 @@ def _attempt_row(found: Found, info: JobInfo, ledger: Ledger) -> dict[str, Any]:
         return _recorded(recorded)
     if info.ended:
         return _note_end(ledger, found.client, info)
-    head = _head(found.client, info)
+    head = _head(found.client, info.submission_id)
     row = _row(info.submission_id, info.status, _last_step(_tail(found.client, info) or ""), info.start_ms, None)
-    return {**row, "nodes": _proved_nodes(head, info), "left_out": _unfit_nodes(head, info)}
+    return {**row, "nodes": _proved_nodes(head, info.submission_id), "left_out": _unfit_nodes(head, info.submission_id)}
 
 
 def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any]:
@@ -187,7 +202,9 @@ def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any
     row = _row(info.submission_id, info.status, _last_step(tail or ""), info.start_ms, info.end_ms)
     outcome = outcome_of(info, end_in((tail or "").splitlines(), info.submission_id))
     # A driver that was killed left no end record; which nodes it had stands in its log all the same.
-    nodes = outcome.end["nodes"] if outcome.end else _proved_nodes(_head(client, info), info)
+    nodes = (
+        outcome.end["nodes"] if outcome.end else _proved_nodes(_head(client, info.submission_id), info.submission_id)
+    )
     end = _with_verdicts(outcome.end, client, info)
     if tail is not None or outcome.end is not None:  # else the log may be readable, and say more, another time
         ledger.record_end(
@@ -259,7 +276,7 @@ def _with_verdicts(end: dict[str, Any] | None, client: RayClient, info: JobInfo)
     known = {key: value for key, value in end.items() if key != VERDICTS}
     if any(one["id"] != UNFIT for one in proposed(end)):
         return known
-    verdicts = _unfit_nodes(_head(client, info), info)
+    verdicts = _unfit_nodes(_head(client, info.submission_id), info.submission_id)
     return {**known, VERDICTS: verdicts} if verdicts else known
 
 
@@ -277,24 +294,24 @@ def _quarantined_then(body: str | None) -> list[dict[str, Any]]:
     return [{"node": node, "id": QUARANTINED} for node in env.get(QUARANTINE_FLAG, "").split(",") if node]
 
 
-def _proved_nodes(head: list[str], info: JobInfo) -> list[str] | None:
+def _proved_nodes(head: list[str], submission_id: str) -> list[str] | None:
     """IPs of the gang's nodes; None before their proofs stand in the log."""
-    return [proof["ip"] for line in head if (proof := parse_proof(line, info.submission_id))] or None
+    return [proof["ip"] for line in head if (proof := parse_proof(line, submission_id))] or None
 
 
-def _unfit_nodes(head: list[str], info: JobInfo) -> list[dict[str, Any]] | None:
+def _unfit_nodes(head: list[str], submission_id: str) -> list[dict[str, Any]] | None:
     """Verdicts of the nodes that were found unfit; None before any node was looked at."""
     if not any(line.startswith(FITNESS_PREFIX) for line in head):
         return None
-    verdicts = (parse_verdict(line, info.submission_id) for line in head)
+    verdicts = (parse_verdict(line, submission_id) for line in head)
     return [verdict for verdict in verdicts if verdict and verdict["severity"] == "error"]
 
 
-def _head(client: RayClient, info: JobInfo) -> list[str]:
+def _head(client: RayClient, submission_id: str) -> list[str]:
     """The log's beginning; empty when it cannot be read."""
     head = b""
     try:
-        for chunk in client.whole_log(info.submission_id):
+        for chunk in client.whole_log(submission_id):
             head += chunk
             if len(head) >= HEAD_BYTES:
                 break

@@ -6,16 +6,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from runtime_env.ids import check_run
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.errors import RunFailedError, UsageError
-from submitter.ledger import Ledger
+from submitter.ledger import Ledger, Run
 from submitter.supervise.find import find_run
+from submitter.supervise.run_state import state_of
 from submitter.texts import Tell
 
 POLL_S = 1.0
 ASK_EVERY_S = 5.0
 """Asked again: Ray answers "stopped" for a PENDING job and does nothing, so the first ask may have been lost."""
+SUPERVISED_POLL_S = 0.2
+"""Of the ledger, which is a file here."""
 SAY_EVERY_S = 15.0
 RUNNING_BOUND_S = 300.0
 """Longer than RAY_JOB_STOP_WAIT_TIME_S, which the request sets, lets the trainer take for its last checkpoint."""
@@ -29,13 +33,18 @@ def stop(
     client: RayClient,
     *,
     tell: Tell,
+    care: Callable[[], object],
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
-    """{run, submission_id, state}: the state in which the newest attempt has ended, perhaps before this call.
+    """{run, submission_id, state}: the state in which the run has ended, perhaps before this call.
 
+    `care` makes sure that the ledger's supervisor runs: a run in its care is stopped by it.
     UsageError: unknown run, or never submitted. RunFailedError: it did not stop within the bound.
     """
+    noted = ledger.run(check_run(run))
+    if noted is not None and noted.supervised:
+        return _stop_supervised(noted, ledger, care, tell, clock, sleep)
     found = find_run(run, ledger, client)
     if not found.jobs:
         raise UsageError("run.not_on_cluster", run=run, address=found.client.address)
@@ -46,6 +55,42 @@ def stop(
         info = _Stopping(found.client, run, info, tell, clock, sleep).until_ended()
         tell("stop.ended", run=run, state=info.status.lower())
     return {"run": run, "submission_id": info.submission_id, "state": info.status.lower()}
+
+
+def _stop_supervised(
+    noted: Run,
+    ledger: Ledger,
+    care: Callable[[], object],
+    tell: Tell,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> dict[str, Any]:
+    """The wish is on disk first: from then on no further attempt starts, whoever dies meanwhile."""
+    run = noted.run
+    if noted.state != "active":
+        tell("stop.ended_before", run=run, state=noted.state)
+        return _document(run, noted.state, ledger)
+    ledger.want(run, "stop")
+    care()
+    since = said = clock()
+    while noted is not None and noted.state == "active":
+        newest = ledger.newest_attempts().get(run)
+        state, now = state_of(noted, newest), clock()
+        bound_s = PENDING_BOUND_S if state == "pending" else RUNNING_BOUND_S
+        if now - since > bound_s:
+            raise RunFailedError("stop.left_to_supervisor", run=run, seconds=f"{bound_s:.0f}", state=state)
+        if now - said >= SAY_EVERY_S:
+            said = now
+            tell("stop.waiting", run=run, state=state, seconds=f"{now - since:.0f}")
+        sleep(SUPERVISED_POLL_S)
+        noted = ledger.run(run) or noted
+    tell("stop.ended", run=run, state=noted.state)
+    return _document(run, noted.state, ledger)
+
+
+def _document(run: str, state: str, ledger: Ledger) -> dict[str, Any]:
+    attempts = ledger.attempts(run)
+    return {"run": run, "submission_id": attempts[-1].submission_id if attempts else None, "state": state}
 
 
 class _Stopping:

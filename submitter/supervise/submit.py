@@ -17,7 +17,8 @@ from submitter.cluster.errors import RayError
 from submitter.cluster.packages import Package, gang_package, working_dir_package
 from submitter.errors import UsageError
 from submitter.job.model import Job
-from submitter.ledger import Ledger
+from submitter.ledger import Attempt, Ledger, Run
+from submitter.recovery.policy import Policy
 from submitter.render.plan import plan
 from submitter.render.request import SPEC_KEY, Facts, request, request_bytes
 from submitter.supervise.find import jobs_of
@@ -49,12 +50,15 @@ def submit(
     *,
     run: str | None,
     tell: Tell,
+    supervised: bool = False,
     extra_packages: Mapping[str, Path] | None = None,
     clock: Callable[[], float] = time.time,
     rng: random.Random | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Submission:
     """Posts `job` as the first attempt of a run, or adopts the live run named `run` if it does the same.
+
+    `supervised`: the supervisor of this ledger may go on with further attempts; what they need is kept.
 
     UsageError (nothing was posted): a bad or spent name, a live run that does something else. UnreachableError: the
     cluster; after it `submit --run` with the same name goes on where this ended.
@@ -79,9 +83,11 @@ def submit(
             ledger.record_posted(adopted.submission_id, _now_ms(clock))
             return adopted
     for package in packages:
+        if supervised:
+            ledger.keep_package(package.name, package.data)
         upload(package, client, tell)
     noted_ms = _now_ms(clock)
-    _note(job, name, body, client, ledger, noted_ms)
+    _note(job, name, body, client, ledger, noted_ms, supervised)
     identity = str(body["submission_id"])
     try:
         known_already = post(client, body, run=name, tell=tell, sleep=sleep)
@@ -133,7 +139,9 @@ def total_steps(job: Job) -> int | None:
 
 def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger) -> Submission | None:
     """The live run of this name; None when the name is free, or was written down and never arrived."""
-    attempts = ledger.attempts(run)
+    attempts, noted = ledger.attempts(run), ledger.run(run)
+    if noted is not None and noted.supervised and attempts and attempts[-1].posted_ms is not None:
+        return _adopt_supervised(noted, attempts[-1], body, client)
     jobs = jobs_of(client, run, len(attempts))
     if jobs:
         newest = jobs[-1]
@@ -142,7 +150,6 @@ def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger)
         check_same_spec(newest, body, run)
         number = int(newest.submission_id.rpartition("-a")[2])
         return Submission(run, number, newest.submission_id, adopted=True)
-    noted = ledger.run(run)
     if noted is None:
         return None
     if noted.address != client.address:
@@ -154,6 +161,18 @@ def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger)
     return None
 
 
+def _adopt_supervised(noted: Run, newest: Attempt, body: Mapping[str, Any], client: RayClient) -> Submission:
+    """A run in care is live between two attempts too, and while its cluster is away."""
+    if noted.address != client.address:
+        raise UsageError("submit.run_elsewhere", run=noted.run, there=noted.address, here=client.address)
+    if noted.state != "active":
+        raise UsageError("submit.run_ended", run=noted.run, state=noted.state)
+    here = str(body["metadata"][SPEC_KEY])
+    if noted.spec != here:
+        raise other_spec(noted.run, there=noted.spec, here=here)
+    return Submission(noted.run, newest.attempt, newest.submission_id, adopted=True)
+
+
 def upload(package: Package, client: RayClient, tell: Tell) -> None:
     if client.has_package(package.uri):
         return
@@ -161,7 +180,9 @@ def upload(package: Package, client: RayClient, tell: Tell) -> None:
     client.put_package(package)
 
 
-def _note(job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger, now_ms: int) -> None:
+def _note(
+    job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger, now_ms: int, supervised: bool
+) -> None:
     """The intent, on disk before the POST: a crash after this leads to the same submission, not to a second one."""
     spec = str(body["metadata"][SPEC_KEY])
     noted = ledger.record_intent(
@@ -174,6 +195,8 @@ def _note(job: Job, run: str, body: Mapping[str, Any], client: RayClient, ledger
         total_steps=total_steps(job),
         body=request_bytes(body),
         now_ms=now_ms,
+        policy=Policy.of(job.recovery).to_json(),
+        supervised=supervised,
     )
     if noted.spec != spec:
         raise other_spec(run, there=noted.spec, here=spec)
