@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
 from tests.support.cluster import cluster5
+from tests.support.supervisor import end_below
 from tests.support.trees import trees
 
 __all__ = ["cluster5", "trees"]
@@ -32,3 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             named = item.get_closest_marker("timeout")
             bound_s = named.args[0] if named else float(item.config.getini("timeout"))
             item.add_marker(pytest.mark.timeout(bound_s, method="thread"), append=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_supervisor_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A command that submits starts a supervisor, which outlives it: that is its purpose."""
+    yield
+    end_below(tmp_path_factory.getbasetemp())

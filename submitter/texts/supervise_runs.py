@@ -111,6 +111,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "supervisor 未能在 {seconds} 秒内启动（{reason}；日志 {log}）：运行已提交，但失败后无人接续。"
         "请启动：npurun serve",
     ),
+    "supervise.no_care": (
+        "the run goes on, but for now nobody follows up on a failure: {error}",
+        "运行仍在继续，但目前失败后无人接续：{error}",
+    ),
     "supervise.no_notifier": ("nobody is notified: {error}", "不会发送通知：{error}"),
     "supervise.restarted": (
         "the supervisor had ended and is started again",

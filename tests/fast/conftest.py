@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from submitter.ledger import Ledger
+from submitter.supervise import serve
 from tests.support.fake_ray import FakeRay
+from tests.support.supervisor import end
 
 
 @pytest.fixture
@@ -22,3 +25,19 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger = Ledger(tmp_path / "home")
     yield ledger
     ledger.close()
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Supervisors that a command in this process started; they end with the test."""
+    found: list[subprocess.Popen[bytes]] = []
+    start = serve.start_detached
+
+    def recorded(home: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        found.append(start(home, environ))
+        return found[-1]
+
+    monkeypatch.setattr(serve, "start_detached", recorded)
+    yield found
+    for process in found:
+        end(process)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from submitter.recovery.policy import Policy
-from tests.support.supervised import Bench, away, in_doubt, resumed_line, step_line
+from tests.support.care_bench import Bench, resumed_line, step_line
 
 
 @pytest.fixture

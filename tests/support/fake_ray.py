@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 HEAD_ID = "a" * 56
 HEAD_IP = "10.0.0.1"
+STARTER_PREFIX = "_ray_internal_job_actor_"
 EOF_REST_S = 0.01
 """Ray rests a second at the end of the log file."""
 CHUNK_CHARS = 20_000
@@ -99,6 +100,10 @@ class FakeRay:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
         self.nodes: list[dict[str, Any]] = [head_row()]
         self.start_as = "RUNNING"
+        self.on_start: Callable[[FakeJob], None] = lambda job: None
+        """What a job does once it was submitted: write, end."""
+        self.starters: set[str] = set()
+        """Submission ids whose supervisor actor Ray has."""
         self.stream_cuts: list[int] = []
         """The next log streams are cut after so many bytes of frames."""
         self.streams = 0
@@ -321,6 +326,14 @@ class _Handler(BaseHTTPRequestHandler):
         rows = self.ray.nodes[:limit]
         self.json({"result": True, "msg": "", "data": {"result": {"total": len(self.ray.nodes), "result": rows}}})
 
+    def actors(self) -> None:
+        """With a filter by name, as the State API takes it."""
+        query = {key: values[0] for key, values in parse_qs(urlsplit(self.path).query).items()}
+        name = query.get("filter_values", "")
+        there = query.get("filter_keys") == "name" and name.removeprefix(STARTER_PREFIX) in self.ray.starters
+        rows = [{"name": name, "state": "PENDING_CREATION", "actor_id": "1" * 32}] if there else []
+        self.json({"result": True, "msg": "", "data": {"result": {"total": len(rows), "result": rows}}})
+
     def get_package(self, name: str) -> None:
         if name in self.ray.packages:
             self.reply(200, b"", "application/octet-stream")
@@ -361,6 +374,7 @@ class _Handler(BaseHTTPRequestHandler):
             r"b64decode\('([^']*)'\)\); sys.stdout.flush\(\); (pass|sys.exit\((\d+)\))?", body["entrypoint"]
         )
         if script is None:
+            self.ray.on_start(job)
             return
         job.write(base64.b64decode(script[1]))
         if script[2] == "pass":
@@ -486,6 +500,7 @@ def _frame(payload: bytes, opcode: int = 1) -> bytes:
 _ROUTES: tuple[tuple[str, str, Callable[..., None]], ...] = (
     ("GET", r"/api/version", _Handler.version),
     ("GET", r"/api/v0/nodes", _Handler.nodes),
+    ("GET", r"/api/v0/actors", _Handler.actors),
     ("GET", r"/api/v0/logs/file", _Handler.log_file),
     ("GET", r"/api/packages/gcs/([^/]+)", _Handler.get_package),
     ("PUT", r"/api/packages/gcs/([^/]+)", _Handler.put_package),
