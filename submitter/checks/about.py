@@ -25,6 +25,8 @@ _ONE_OF: Mapping[str, tuple[str, ...]] = {
     "NR328": ("NR328.null", "NR328.lost"),
     "NR332": ("NR332.unread", "NR332.metric", "NR332.pool"),
     "NR332.fix": ("NR332.do_unread", "NR332.do_metric", "NR332.do_pool"),
+    "NR380": ("NR380.unknown", "NR380.outcome", "NR380.fixed"),
+    "NR380.fix": ("NR380.do_unknown", "NR380.do_outcome", "NR380.do_fixed"),
     "NR385.fix": ("NR385.recipe", "NR385.verl", "NR385.own"),
     "NR469.fix": ("NR469.do_allocator", "NR469.do_affinity", "NR469.do_threads", "NR469.do_level"),
     "NR453.fix": ("NR453.drop", "NR453.use"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runtime_env.stacks import Stack
@@ -45,6 +46,8 @@ class Case:
     """None: no cluster was asked."""
     composition: Composition | None = None
     """None: the arguments were not to be composed."""
+    changes: Mapping[str, Composition] = field(default_factory=dict)
+    """The arguments with those that recovery.on_reason may add, by its key."""
     model: ModelShape | None = None
     """None: unknown; `model_why` says why."""
     model_why: Unknown | None = None

@@ -10,7 +10,7 @@ from typing import TypedDict
 from runtime_env.stacks import stack_of
 from submitter.checks.case import Case, NotChecked
 from submitter.checks.cluster_node import ClusterNode
-from submitter.checks.composed import composed
+from submitter.checks.composed import composed, composed_changes
 from submitter.checks.finding import Finding
 from submitter.checks.local_files import files_of
 from submitter.checks.model_shape import ModelShape, Unknown, model_of
@@ -65,6 +65,7 @@ def gather(
         cluster=cluster,
         reward=reward_file(job, settings) if settings.ppo else None,
         composition=composition,
+        changes=composed_changes(job, stack, trees) if compose and trees is not None else {},
         **_model(job, settings),
         **files_of(job, settings),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from submitter.errors import Place
-from submitter.texts import text
+from submitter.texts import Phrase, text
 
 Severity = Literal["error", "warning", "hint"]
 
@@ -28,6 +28,10 @@ class Finding:
 
     def fix(self, language: str = "en") -> str:
         return text(f"{self.id}.fix", language, **self._values())
+
+    def phrase(self, ending: str = "") -> Phrase:
+        """Its message, or its `.fix`, as a value of another text."""
+        return Phrase(f"{self.id}{ending}", self._values())
 
     def as_json(self, language: str = "en") -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ from submitter.checks.roles import needs_critic
 from submitter.checks.rule import Rule
 from submitter.checks.settings import Settings
 from submitter.errors import Place
+from submitter.gang.attempt_safe import FIRST, LOGGER_PATH, LOGGER_ROOT, attempt_safe
 from submitter.texts import Phrase
 
 SAVE_FREQ = "trainer.save_freq"
@@ -44,7 +45,7 @@ _FILES_OF = {"model": "model", "optimizer": "optim", "extra": "extra_state"}
 def nothing_saved(case: Case) -> list[Finding]:
     """Source: verl/trainer/ppo/ray_trainer.py, fit: saves only when save_freq > 0; the default is -1."""
     every = case.settings.integer(SAVE_FREQ)
-    if not _retries(case) or every is None or every > 0:
+    if not _retries(case) or case.job.recovery.from_start or every is None or every > 0:
         return []
     place = case.settings.place(SAVE_FREQ)
     return [Finding("NR361", "warning", place, str(every), "> 0", {"attempts": case.job.recovery.max_attempts})]
@@ -197,12 +198,12 @@ def keeps_one(case: Case) -> list[Finding]:
     return [Finding("NR375", severity, case.settings.place(key), "True" if old else "1", "2", {"name": key})]
 
 
-def logger_reused(case: Case) -> list[Finding]:
-    """Source: verl/utils/tracking.py, FileLogger: the path is the same for every attempt and opened with "wb"."""
+def logger_per_attempt(case: Case) -> list[Finding]:
+    """Source: verl/utils/tracking.py, FileLogger opens with "wb"; gang/attempt_safe.py gives each attempt its file."""
     path, place = _logger(case)
     if not _retries(case) or path is None or not path.startswith("/"):
         return []
-    return [Finding("NR376", "warning", place, path)]
+    return [Finding("NR376", "hint", place, path, _logger(case, attempt=2)[0])]
 
 
 def logger_relative(case: Case) -> list[Finding]:
@@ -252,7 +253,7 @@ RULES = (
     Rule("NR373", ("warning",), data_state_missing, ppo=True),
     Rule("NR374", ("error", "warning"), checkpoint_gone, ppo=True),
     Rule("NR375", ("warning", "hint"), keeps_one, ppo=True),
-    Rule("NR376", ("warning",), logger_reused, ppo=True),
+    Rule("NR376", ("hint",), logger_per_attempt, ppo=True),
     Rule("NR377", ("warning",), logger_relative, ppo=True),
     Rule("NR378", ("error",), hdfs_resume, ppo=True),
     Rule("NR379", ("error",), old_layout, ppo=True),
@@ -316,21 +317,21 @@ def _lacks_of(found: Checkpoint, kind: str) -> Iterator[str]:
     yield from (f"actor/{name} (0 B)" for name in shards.empty[:MISSING_NAMED])
 
 
-def _logger(case: Case) -> tuple[str | None, Place]:
-    """The file of the logger `file`, as each attempt opens it; None when it is not used or cannot be told."""
+def _logger(case: Case, attempt: int = FIRST) -> tuple[str | None, Place]:
+    """The file of the logger `file`, as that attempt opens it; None when it is not used or cannot be told."""
     settings = case.settings
-    key = "trainer.logger"
+    place = settings.place("trainer.logger")
+    if "file" not in _words(settings, "trainer.logger"):
+        return None, place
+    flags = attempt_safe({flag.name: flag.value for flag in case.job.flags}, attempt)
+    named = case.job.flag(LOGGER_PATH) or case.job.flag(LOGGER_ROOT)
+    place = named.place if named else place
+    if LOGGER_PATH in flags:
+        return flags[LOGGER_PATH], place
     names = [settings.text(f"trainer.{name}") for name in ("project_name", "experiment_name")]
-    if "file" not in _words(settings, key):
-        return None, settings.place(key)
-    path = case.job.flag("VERL_FILE_LOGGER_PATH")
-    if path is not None:
-        return path.value, path.place
-    root = case.job.flag("VERL_FILE_LOGGER_ROOT")
     if None in names:
-        return None, settings.place(key)
-    folder = root.value if root else "."
-    return f"{folder.rstrip('/')}/{names[0]}/{names[1]}.jsonl", root.place if root else settings.place(key)
+        return None, place
+    return f"{flags.get(LOGGER_ROOT, '.').rstrip('/')}/{names[0]}/{names[1]}.jsonl", place
 
 
 def _is_v1(case: Case) -> bool:

@@ -347,4 +347,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "错误的名称会被 Megatron 的配置类拒绝，或不起作用，而正确的选项仍保持默认值。"
         "与任何名称都不相近的不提示，它们可能来自自己的分支。",
     ),
+    "NR118": (
+        "a retry for {reason} would fail by its change: {what}",
+        "因 {reason} 重试时，其修改会使尝试失败：{what}",
+    ),
+    "NR118.fix": ("{how}", "{how}"),
+    "NR118.not_composed": (
+        "the changes for {reason} were not composed against verl's configuration",
+        "没有用 verl 的配置检验 {reason} 的修改",
+    ),
+    "NR118.about": (
+        "Changes that recovery.on_reason allows. They are appended to the trainer's arguments in the next attempt, "
+        "which would otherwise tell a mistyped key only after the failure that it is for. What is wrong with one is "
+        "said as for an argument of the job.",
+        "recovery.on_reason 允许的修改。它们会在下一次尝试中附加到训练器参数之后，"
+        "否则写错的键要等到对应的故障发生之后才会暴露。问题的说明与作业自身的参数相同。",
+    ),
 }

@@ -1,21 +1,24 @@
-"""Texts of the recovery rules (NR361 to NR379): id -> (English, Chinese)."""
+"""Texts of the recovery rules (NR361 to NR380): id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "NR361": (
-        "recovery allows {attempts} attempts, but trainer.save_freq is {value}: no checkpoint is written, so each "
-        "attempt starts at step 0",
-        "recovery 允许 {attempts} 次尝试，但 trainer.save_freq 是 {value}：不会写检查点，每次尝试都从第 0 步开始",
+        "recovery allows {attempts} attempts, but trainer.save_freq is {value}: no checkpoint is written, so once a "
+        "step is made there is nothing to go on from, and the run ends with its first failure",
+        "recovery 允许 {attempts} 次尝试，但 trainer.save_freq 是 {value}：不会写检查点，训练过一步之后便无从继续，"
+        "首次失败就会结束运行",
     ),
     "NR361.fix": (
-        "Set trainer.save_freq to the steps that you can afford to lose, e.g. 10",
-        "请将 trainer.save_freq 设为可以承受丢失的步数，例如 10",
+        "Set trainer.save_freq to the steps that you can afford to lose, e.g. 10; or recovery.from_start: true, to "
+        "train again from step 0",
+        "请将 trainer.save_freq 设为可以承受丢失的步数，例如 10；或设置 recovery.from_start: true，从第 0 步重新训练",
     ),
     "NR361.about": (
         "Further attempts without checkpoints. verl's default for trainer.save_freq is -1, which saves nothing, not "
         "even at the end, so a run that is started again repeats everything. Jobs without a recovery section, with one "
-        "attempt, or with resume: false are not told.",
+        "attempt, with resume: false or with from_start: true are not told.",
         "允许多次尝试却没有检查点。verl 的 trainer.save_freq 默认为 -1，即什么都不保存，结束时也不保存，"
-        "因此重新启动的作业会全部重来。没有 recovery 一节、只有一次尝试，或 resume: false 的作业不会提示。",
+        "因此重新启动的作业会全部重来。"
+        "没有 recovery 一节、只有一次尝试、resume: false 或 from_start: true 的作业不会提示。",
     ),
     "NR362": (
         "trainer.save_freq {value} is not below the {limit} steps of the run: the only checkpoint is the last step's",
@@ -30,9 +33,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "再次尝试将从第 0 步开始。没有设置 total_training_steps 时无法得知长度，不作提示。",
     ),
     "NR363": (
-        "recovery asks for further attempts, but trainer.resume_mode is {value}: each one starts at step 0 and writes "
-        "over the checkpoints of the last",
-        "recovery 要求再次尝试，但 trainer.resume_mode 是 {value}：每次都从第 0 步开始，并覆盖上一次的检查点",
+        "recovery asks for further attempts, but trainer.resume_mode is {value}: none of them goes on from a "
+        "checkpoint, and the run ends with its first failure after a step",
+        "recovery 要求再次尝试，但 trainer.resume_mode 是 {value}：之后的尝试不会接着检查点训练，"
+        "训练过一步之后首次失败就会结束运行",
     ),
     "NR363.fix": ("Set trainer.resume_mode={limit}", "请设置 trainer.resume_mode={limit}"),
     "NR363.about": (
@@ -238,18 +242,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "未要求再次尝试时只作提示。",
     ),
     "NR376": (
-        "the file logger writes {value} in every attempt and opens it anew: a later attempt erases the metrics of the "
-        "earlier ones",
-        "file 日志在每次尝试中都写入 {value} 并重新创建该文件：之后的尝试会清除之前的指标",
+        "the file logger writes {value}, and each further attempt a file of its own: the second one {limit}",
+        "file 日志写入 {value}，之后的每次尝试各写自己的文件：第二次为 {limit}",
     ),
     "NR376.fix": (
-        "Use tensorboard or another tracker, or copy the file before an attempt is repeated",
-        "请使用 tensorboard 或其他跟踪工具，或在重试之前复制该文件",
+        "Nothing to do: read the files of all attempts; a later one counts where steps are in both",
+        "无需处理：请把各次尝试的文件合起来看；同一步出现在多个文件时以后面的尝试为准",
     ),
     "NR376.about": (
-        "The file logger over several attempts. verl opens its file for writing from the start, so what an earlier "
-        "attempt logged is lost when the path is the same. Jobs without further attempts are not told.",
-        "多次尝试时的 file 日志。verl 会从头写入该文件，因此路径相同时，之前尝试的记录会丢失。"
+        "The file logger over several attempts. verl opens its file for writing from the start, which would erase "
+        "what an earlier attempt logged, so npurun names the attempt in VERL_FILE_LOGGER_PATH, or adds a folder to "
+        "VERL_FILE_LOGGER_ROOT, from the second attempt on. Jobs without further attempts are not told.",
+        "多次尝试时的 file 日志。verl 会从头写入该文件，从而清除之前尝试的记录，因此从第二次尝试起，npurun 会在 "
+        "VERL_FILE_LOGGER_PATH 中写明第几次尝试，或在 VERL_FILE_LOGGER_ROOT 下增加一层目录。"
         "不要求再次尝试的作业不会提示。",
     ),
     "NR377": (
@@ -302,5 +307,33 @@ TEXTS: dict[str, tuple[str, str]] = {
         "旧版 verl 的 Megatron 检查点。从 0.9 起，权重、优化器和其余内容分别位于各自的目录，"
         "续训旧布局的检查点会使作业结束。"
         "只有在本机可读取该目录时才检查。",
+    ),
+    "NR380": ("{why}", "{why}"),
+    "NR380.fix": ("{how}", "{how}"),
+    "NR380.unknown": (
+        "{value} is no reason and no family of reasons; the nearest is {nearest}",
+        "{value} 既不是原因也不是原因类别；最接近的是 {nearest}",
+    ),
+    "NR380.unknown.far": ("{value} is no reason and no family of reasons", "{value} 既不是原因也不是原因类别"),
+    "NR380.do_unknown": (
+        "Take the id of a reason or the name of a family: npurun explain lists them",
+        "请使用原因的 ID 或类别名称：npurun explain 会列出全部",
+    ),
+    "NR380.outcome": ("{value} is no failure: nothing is decided by it", "{value} 不是故障：不会据此作任何决定"),
+    "NR380.do_outcome": ("Drop {value} from recovery.on_reason", "请从 recovery.on_reason 中删除 {value}"),
+    "NR380.fixed": (
+        "{value}: {retry} is not followed: the same job would fail again in the same way",
+        "{value}: {retry} 不会生效：同样的作业会以同样的方式再次失败",
+    ),
+    "NR380.do_fixed": (
+        "Drop it; to retry with other arguments, name them under change",
+        "请删除；如要用其他参数重试，请写在 change 下",
+    ),
+    "NR380.about": (
+        "What recovery.on_reason names. Reasons and families are those of one table; an unknown name would never "
+        "apply. Errors of configuration, arithmetic, versions and user code are the job's own: they are retried with "
+        "an allowed change or not at all.",
+        "recovery.on_reason 中的名称。原因和类别来自同一张表；未知的名称永远不会生效。"
+        "配置、整除关系、版本和用户代码的错误属于作业本身：只有带上允许的修改才会重试，否则不重试。",
     ),
 }
