@@ -1,13 +1,16 @@
-"""The attempt's driver: fence, place, look, prove, train, give back; its last line is the end record."""
+"""The attempt's driver: fence, place, look, resume, prove, train, give back; its last line is the end record."""
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 import traceback
 from collections.abc import Callable
 from typing import Any
 
+from .ask import RayNodes
+from .checkpoint.resume import made_safe, resumed
 from .ended import Ended, Stop
 from .fence import fence
 from .fit_gang import Findings, fit_gang, look_around
@@ -73,12 +76,16 @@ class Driver:
         fence(self._attempt, self._stop, need_of(self._plan))
         self._phase = "placement"
         gang = fit_gang(self._plan, self._attempt, self._stop, self._hold, self._findings)
+        self._phase = "checkpoint"
+        plan = resumed(
+            made_safe(self._plan, os.environ), self._attempt, gang, RayNodes(gang.workers), self._stop, os.environ
+        )
         self._phase = "proof"
         self._actors.append(start_gang_actor(gang))
-        prove(self._plan, gang, self._stop)
+        prove(plan, gang, self._stop)
         answers({self._actors[0].facts.remote(): platform.node()}, self._stop)  # the trainer will ask it
         self._phase = "training"
-        result = train(self._plan, gang, self._stop)
+        result = train(plan, gang, self._stop)
         reason = result.reason or ("succeeded" if result.code == 0 else "trainer_failed")
         return Ended(reason, node=result.node, code=result.code, evidence=result.evidence)
 

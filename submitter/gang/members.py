@@ -21,6 +21,9 @@ CHANGES_VARIABLE = "NPURUN_CHANGES"
 TRAINED_VARIABLE = "NPURUN_TRAINED"
 """The highest step that any earlier attempt of the run logged, 0 for none. Absent in the first attempt."""
 
+RESUME_VARIABLE = "NPURUN_RESUME"
+"""1: the first attempt, too, goes on from the newest complete checkpoint."""
+
 ACTOR_NAME = "gang"
 """Named actor whose `facts()` tells the trainer's processes what is reserved."""
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from . import host_facts, processes
 from .ask import Bound
+from .bounded import Bounded
+from .checkpoint.look import list_steps, look
+from .checkpoint.plan import CheckpointPlan
 from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
 from .probes.catalogue import PROBES
@@ -23,6 +27,11 @@ CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
 
 LOOK_EVERY_S = 0.25
+
+LIST_STEPS_S = 20.0
+OPEN_FILES_S = 45.0
+LOOK_S = 60.0
+"""For one checkpoint; files that are not opened by OPEN_FILES_S are only counted."""
 
 START = Bound(total_s=90.0, grace_s=20.0)
 """Cold worker processes on a loaded host take a minute; where one node needs longer than the others it is seconds."""
@@ -82,6 +91,19 @@ class NodeWorker:
         if self._meeting:
             self._meeting.close()
             self._meeting = None
+
+    def checkpoints(self, folder: str) -> dict[str, Any]:
+        """`{"listing": `Listing` as JSON or None, "why": why there is none}`."""
+        found = Bounded(lambda: asdict(list_steps(Path(folder))), LIST_STEPS_S)
+        return {"listing": found.value, "why": found.why}
+
+    def checkpoint(self, plan: dict[str, Any], step: int, ranks: Sequence[int], first: bool) -> dict[str, Any]:
+        """`{"seen": `Seen` as JSON or None, "why": why there is none}`. `ranks`: those that will run here."""
+        wanted = CheckpointPlan.from_json(plan)
+        folder = Path(wanted.folder) / f"global_step_{step}"
+        late = time.monotonic() + OPEN_FILES_S
+        found = Bounded(lambda: asdict(look(wanted, folder, ranks, first, lambda: time.monotonic() > late)), LOOK_S)
+        return {"seen": found.value, "why": found.why}
 
     def evidence(self) -> str:
         """One line: the host's load and memory, and the attempt's processes that wait or are stopped."""

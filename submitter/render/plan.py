@@ -6,6 +6,7 @@ from runtime_env.build import delivered_flags, secret_references
 from submitter.arguments.assemble import command
 from submitter.gang.plan import Plan, TorchrunPlan
 from submitter.job.model import Job
+from submitter.render.checkpoint import checkpoint_plan, hang_plan
 from submitter.render.wish import wish
 
 
@@ -23,6 +24,8 @@ def plan(job: Job) -> Plan:
         torchrun=_torchrun(job),
         wish=wish(job),
         on_unfit=job.cluster.on_unfit,
+        checkpoint=checkpoint_plan(job),
+        hang=hang_plan(job),
     )
 
 
