@@ -12,7 +12,7 @@ from submitter.cli.options import _complete_run, json_option, ledger
 from submitter.cli.output import print_json, tell
 from submitter.cli.table import Column, print_table
 
-_COLUMNS = (Column("what"), Column("key", wraps=True), Column("left", wraps=True), Column("right", wraps=True))
+_COLUMNS = (Column("section"), Column("key", wraps=True), Column("left", wraps=True), Column("right", wraps=True))
 
 
 @click.command(cls=Command, help="cli.diff.help")

@@ -87,12 +87,12 @@ def ledger() -> Ledger:
     return Ledger(default_home(os.environ))
 
 
-def supervisor(book: Ledger) -> None:
-    """Makes sure that the home's one supervisor is at work."""
+def supervisor(book: Ledger) -> bool:
+    """Makes sure that the home's one supervisor is at work; True when it had to be started."""
     from submitter.cli.output import tell
     from submitter.supervise.serve import ensure_running
 
-    ensure_running(book.path.parent, book, tell=tell, environ=os.environ)
+    return ensure_running(book.path.parent, book, tell=tell, environ=os.environ)
 
 
 def trees() -> Path:

@@ -158,12 +158,14 @@ def _when(seconds: float | None) -> str | None:
 @option("-f", "--follow", "keep_on", is_flag=True, help="cli.option.follow")
 @address_option
 def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
-    from submitter.cli.submit import follow_to_end, whole_line
+    from submitter.cli.submit import follow_run, follow_to_end, whole_line
     from submitter.supervise.follow import Records
     from submitter.supervise.inspect import newest_attempt, whole_log
 
     book = ledger()
     connection, submission_id = newest_attempt(run, book, client(address, ca))
+    if keep_on and (noted := book.run(run)) is not None and noted.supervised:
+        return follow_run(run, book, connection)
     if keep_on:
         return follow_to_end(connection, run, submission_id, None, keep=book)
     empty, records = True, Records(submission_id)
@@ -204,7 +206,7 @@ def resume(run: str, detach: bool, as_json: bool) -> int:
     tell("cli.resumed", run=run, attempt=after.attempt, step="-" if after.last_step is None else after.last_step)
     document: dict[str, object] = {"run": run, "after": after.submission_id, "address": noted.address}
     if not detach:
-        return follow_run(run, book, document if as_json else None)
+        return follow_run(run, book, client(None, None).at(noted.address), document if as_json else None)
     if as_json:
         print_json(document)
     else:

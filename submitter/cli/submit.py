@@ -20,6 +20,7 @@ from submitter.cli.options import (
     ledger,
     option,
     stack_option,
+    supervisor,
 )
 from submitter.cli.output import OutputLostError, emit, print_json, report_error, silence, tell, tell_line
 from submitter.cli.prepare import checked_job
@@ -31,6 +32,7 @@ from submitter.texts import Tell
 if TYPE_CHECKING:
     from submitter.cluster.client import RayClient
     from submitter.ledger import Ledger
+    from submitter.supervise.follow import Outcome
     from submitter.supervise.submit import Submission
 
 MEASURED_PREFIXES = (FITNESS_PREFIX, VERDICT_PREFIX)
@@ -60,15 +62,18 @@ def submit(
 
     connection = client(address, ca)
     checked = checked_job(job, sets, stack=stack, force=force, compose=True, cluster=lambda: cluster_nodes(connection))
-    if checked.recovery.declared:
-        tell("cli.recovery_not_yet")
     book = ledger()
-    submission = post(checked, connection, book, run=run, tell=tell, clock=time.time, rng=random.SystemRandom())
+    submission = post(
+        checked, connection, book, run=run, tell=tell, supervised=True, clock=time.time, rng=random.SystemRandom()
+    )
     tell_submission(submission, connection)
+    try:
+        supervisor(book)
+    except NpurunError as error:  # the run is on the cluster: its name and its log must not be lost
+        tell("supervise.no_care", error=error)
     document = _document(submission, connection)
     if not detach:
-        shown = document if as_json else None
-        return follow_to_end(connection, submission.run, submission.submission_id, shown, keep=book)
+        return follow_run(submission.run, book, connection, document if as_json else None)
     if as_json:
         print_json(document)
     else:
@@ -100,9 +105,33 @@ def follow_to_end(
     """
     from submitter.supervise.follow import follow
 
-    out = out or (log_line if document is None else _told_line)
+    return _to_end(
+        lambda show: follow(connection, submission_id, out=show, tell=say, ledger=keep), run, document, out, say
+    )
+
+
+def follow_run(run: str, book: Ledger, connection: RayClient, document: dict[str, object] | None = None) -> int:
+    """As `follow_to_end`, over all attempts of a run in care, until the run is over."""
+    from submitter.supervise.follow_run import follow_run as follow
+
+    return _to_end(
+        lambda show: follow(run, book, connection, out=show, tell=tell, care=lambda: supervisor(book)),
+        run,
+        document,
+        None,
+        tell,
+    )
+
+
+def _to_end(
+    follow: Callable[[Callable[[str], None]], Outcome],
+    run: str,
+    document: dict[str, object] | None,
+    out: Callable[[str], None] | None,
+    say: Tell,
+) -> int:
     try:
-        outcome = follow(connection, submission_id, out=out, tell=say, ledger=keep)
+        outcome = follow(out or (log_line if document is None else _told_line))
     except OutputLostError as lost:
         silence(sys.stdout)
         if not lost.reader_left:

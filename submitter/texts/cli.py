@@ -184,10 +184,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "npurun 会在每个节点上补充 --node_rank 和 rendezvous 地址",
     ),
     "cli.package_written": ("package written to {folder}", "包已写入 {folder}"),
-    "cli.recovery_not_yet": (
-        "the recovery: section has no effect yet: if an attempt fails, submit the job again yourself",
-        "recovery: 一节尚未生效：若运行失败，请自行重新提交",
-    ),
     "cli.submitted": ("run {run} submitted as {submission} to {address}", "运行 {run} 已提交：{submission}，{address}"),
     "cli.adopted": (
         "run {run} is already on the cluster with the same request: {submission} at {address}",

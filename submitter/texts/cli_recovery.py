@@ -21,7 +21,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.diff.versions": ("version", "版本"),
     "cli.diff.nodes": ("node", "节点"),
     "cli.diff.outcome": ("outcome", "结果"),
-    "cli.column.what": ("what", "项目"),
+    "cli.column.section": ("section", "项目"),
     "cli.column.key": ("key", "键"),
     "cli.column.left": ("left", "左"),
     "cli.column.right": ("right", "右"),

@@ -109,7 +109,7 @@ def test_the_command_shows_a_table_or_json(ledger: Ledger, tmp_path: Path) -> No
     shown = npurun("diff", "r/a1", "r/a2", home=tmp_path)
     assert shown.code == 0, shown.err
     assert [line.split() for line in shown.out.splitlines()] == [
-        ["what", "key", "left", "right"],
+        ["section", "key", "left", "right"],
         ["attempt", "-", "r-a1", "r-a2"],
         ["argument", "b", "-", "x", "y"],
     ]
