@@ -81,13 +81,13 @@ def _rule(rule: Rule | NodeCheck, language: str) -> str:
     heading = title(rule.id, language)
     rest = about(rule.id, language).removeprefix(heading).lstrip(".。 ")
     lines = [
-        f"### {rule.id} {_markdown(heading)}",
+        f"### {rule.id} {markdown(heading)}",
         "",
-        f"*{marks}* {_markdown(rest)}".rstrip(),
+        f"*{marks}* {markdown(rest)}".rstrip(),
         "",
-        f"- {_word('says', language)}: {_markdown(pattern(rule.id, language))}",
-        f"- {_word('fix', language)}: {_markdown(pattern(f'{rule.id}.fix', language))}",
-        f"- {_word('source', language)}: {_markdown(rule.source)}",
+        f"- {_word('says', language)}: {markdown(pattern(rule.id, language))}",
+        f"- {_word('fix', language)}: {markdown(pattern(f'{rule.id}.fix', language))}",
+        f"- {_word('source', language)}: {markdown(rule.source)}",
     ]
     return "\n".join(lines)
 
@@ -102,14 +102,14 @@ def _told(record: Record, language: str) -> str:
     found = coverage().get(record.id)
     if found is None:
         return _word(record.detectable, language)
-    return ", ".join(found.rules) if found.why_not is None else _markdown(found.why_not[language])
+    return ", ".join(found.rules) if found.why_not is None else markdown(found.why_not[language])
 
 
 def _word(name: str, language: str) -> str:
     return WORDS[name][language]
 
 
-def _markdown(line: str) -> str:
+def markdown(line: str) -> str:
     """Outside of code spans, what Markdown would read as its own is escaped."""
     parts = re.split(r"(`[^`]*`)", line)
     return "".join(part if part.startswith("`") else re.sub(r"([<>*|\[\]])", r"\\\1", part) for part in parts)

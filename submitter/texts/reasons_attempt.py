@@ -144,7 +144,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "reason.hung.fix": (
         "Look at the stacks in the evidence. If steps are just slow, raise recovery.hang_min or "
         "recovery.first_step_min",
-        "请查看证据中的调用栈。如果只是步长时间很长，请增大 recovery.hang_min 或 recovery.first_step_min",
+        "请查看证据中的调用栈。如果只是每步耗时较长，请增大 recovery.hang_min 或 recovery.first_step_min",
     ),
     "reason.no_checkpoint": ("no complete checkpoint to go on from", "没有可用于继续的完整检查点"),
     "reason.no_checkpoint.means": (
@@ -298,19 +298,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "reason.raylet_lost.fix": (
         "Look at that node (dmesg, `ray stop`, raylet.err) and start Ray there again; the next attempt leaves it out",
         "请检查该节点（dmesg、`ray stop`、raylet.err）并重新启动 Ray；下一次尝试会排除该节点",
-    ),
-    "reason.local_ray_started": (
-        "the trainer started a Ray of its own instead of joining the cluster",
-        "训练器启动了自己的 Ray，而没有加入集群",
-    ),
-    "reason.local_ray_started.means": (
-        "RAY_ADDRESS was not set where ray.init ran, or no cluster was found, so a local instance without the NPUs "
-        "of the cluster was started.",
-        "调用 ray.init 时没有设置 RAY_ADDRESS 或找不到集群，因此启动了一个没有集群 NPU 的本地实例。",
-    ),
-    "reason.local_ray_started.fix": (
-        "Submit through the cluster's job interface (npurun does), and end stray Ray instances",
-        "请通过集群的作业接口提交（npurun 即如此），并结束多余的 Ray 实例",
     ),
     "reason.worker_not_registered": (
         "a worker process could not register with its raylet",
