@@ -76,7 +76,8 @@ class LogEnd:
         if piece.whole:
             self._position = len(piece.data)
         elif self._position is not None:
-            self._position = None if start is None else self._position + len(after)
+            sure = start is not None and self._mark not in after
+            self._position = self._position + len(after) if sure else None
         if after:
             self._mark = piece.data[-MARK_BYTES:]
         *whole, self._partial = (self._partial + after).split(b"\n")
@@ -93,5 +94,8 @@ class LogEnd:
         return None if found < 0 else found + len(self._mark)
 
     def _found(self, data: bytes) -> int:
-        """Of a short mark nothing can be told: it may stand anywhere. Then the whole log is short as well."""
-        return data.rfind(self._mark) if len(self._mark) == MARK_BYTES else -1
+        """Of a short mark nothing can be told: it may stand anywhere. Then the whole log is short as well.
+
+        The first place: a log that says the same thing again and again has the mark in many, and counts as grown.
+        """
+        return data.find(self._mark) if len(self._mark) == MARK_BYTES else -1

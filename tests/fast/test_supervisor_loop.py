@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.care_bench import Bench, resumed_line, step_line
+from submitter.cluster.errors import failure
+from submitter.gang.plan import HangPlan
+from submitter.ledger import LedgerError, this_process
+from submitter.supervise import hang
+from tests.support.care_bench import ADDRESS, Bench, FakeCluster, away, in_doubt, resumed_line, step_line
 
 
 @pytest.fixture
@@ -47,3 +52,300 @@ def test_a_lost_node_is_left_out_by_the_next_attempt_which_goes_on(bench: Bench)
     assert [one.node for one in bench.ledger.quarantined(bench.now_ms())] == ["10.0.0.2"]
     assert [message.event for message in bench.messages] == ["recovered", "finished"]
     assert bench.cluster.most_live == {"run": 1}
+
+
+def test_what_cannot_succeed_is_not_tried_again(bench: Bench) -> None:
+    bench.submit()
+    bench.job().write("ValueError: bad argument")
+    bench.job().end("flags_missing")
+    bench.until(bench.over)
+    assert (bench.run().state, bench.run().reason) == ("failed", "flags_missing")
+    assert bench.cluster.posted == ["run-a1"]
+    assert bench.messages[-1].event == "failed"
+    assert "decide.after_change" in bench.told.ids
+
+
+def test_the_backoff_is_waited_for(bench: Bench) -> None:
+    bench.submit()
+    bench.job().end("not_placed")
+    bench.until(lambda: bench.ledger.decision("run", 1) is not None)
+    decided_s = bench.clock.now
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    assert 12 <= bench.clock.now - decided_s <= 19  # 15 s, give or take the jitter
+
+
+def test_an_outage_ends_nothing(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.cluster.away = away()
+    bench.until(lambda: bench.clock.now > 3600, within_s=4000)
+    assert bench.run().state == "active"
+    told = bench.told.ids.count("supervise.away")
+    assert 8 <= told <= 14  # every five minutes
+    bench.cluster.away = None
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+    assert bench.run().state == "succeeded"
+    assert "supervise.back" in bench.told.ids
+
+
+def test_a_head_that_forgot_the_job_is_a_lost_cluster(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.cluster.away = away()
+    bench.until(lambda: "supervise.away" in bench.told.ids)
+    bench.cluster.away = None
+    bench.cluster.restart()
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    assert bench.reasons() == ["cluster_lost", None]
+    assert bench.job(2).body["entrypoint_label_selector"] == {"ray.io/node-id": "head-2"}
+    assert bench.cluster.packages  # uploaded again, from the home
+    bench.job(2).end("succeeded", code=0)
+    bench.until(bench.over)
+
+
+def test_one_answer_without_the_job_is_not_enough(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    kept = bench.cluster.jobs.pop("run-a1")
+    gone_s = bench.clock.now
+    asked: list[float] = []
+    bench.cluster.on_call = lambda method: asked.append(bench.clock.now)
+    bench.until(lambda: len(asked) == 2, within_s=5)
+    assert gone_s < asked[0]
+    bench.cluster.jobs["run-a1"] = kept
+    kept.end("succeeded", code=0)
+    bench.until(bench.over)
+    assert bench.reasons() == ["succeeded"]
+
+
+def test_a_home_without_the_package_ends_the_run_with_an_explanation(bench: Bench) -> None:
+    bench.submit()
+    (bench.home / "packages" / "_ray_pkg_gang.zip").unlink()
+    bench.cluster.packages.clear()
+    bench.job().end("node_lost", node="10.0.0.2")
+    bench.until(bench.over)
+    assert bench.run().state == "failed"
+    assert bench.cluster.posted == ["run-a1"]
+    refused = [values for text_id, values in bench.told if text_id == "supervise.refused"]
+    assert "_ray_pkg_gang.zip" in str(refused[0]["error"])
+
+
+def test_a_wish_to_stop_ends_a_running_attempt(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.ledger.want("run", "stop")
+    asked_s = bench.clock.now
+    bench.until(bench.over)
+    assert bench.clock.now - asked_s < 3
+    assert (bench.run().state, bench.reasons()) == ("stopped", ["stopped"])
+    assert bench.ledger.attempts("run")[0].ended_by == "user"
+    assert bench.messages[-1].event == "stopped"
+
+
+def test_a_wish_to_stop_is_heard_between_two_attempts_even_while_the_cluster_is_away(bench: Bench) -> None:
+    bench.submit()
+    bench.job().end("not_placed")
+    bench.until(lambda: bench.ledger.decision("run", 1) is not None)
+    bench.cluster.away = away()
+    bench.until(lambda: "supervise.away" in bench.told.ids)
+    bench.ledger.want("run", "stop")
+    asked_s = bench.clock.now
+    bench.until(bench.over)
+    assert bench.clock.now - asked_s < 3
+    assert (bench.run().state, bench.cluster.posted) == ("stopped", ["run-a1"])
+
+
+def test_a_wish_that_comes_with_the_post_stops_what_was_posted(bench: Bench) -> None:
+    bench.submit()
+    bench.cluster.on_post = lambda job: None if job.info.submission_id == "run-a1" else _want_stop(bench)
+    bench.cluster.answers["post_job"] = [in_doubt()]
+    bench.job().end("node_lost", node="10.0.0.2")
+    bench.until(bench.over)
+    assert (bench.run().state, bench.cluster.posted) == ("stopped", ["run-a1", "run-a2"])
+    assert bench.cluster.stops == ["run-a2"]
+    assert not bench.job(2).live
+
+
+def _want_stop(bench: Bench) -> None:
+    bench.ledger.want("run", "stop")
+
+
+def test_a_pending_attempt_is_asked_to_stop_until_it_can(bench: Bench) -> None:
+    bench.cluster.start_as = "PENDING"
+    bench.submit()
+    bench.ledger.want("run", "stop")
+    bench.until(lambda: len(bench.cluster.stops) >= 3)
+    bench.job().run()
+    bench.until(bench.over)
+    assert bench.run().state == "stopped"
+
+
+def test_somebody_stops_it_with_rays_own_command(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.job().die("STOPPED")
+    bench.until(bench.over)
+    assert (bench.run().state, bench.cluster.posted) == ("stopped", ["run-a1"])
+
+
+def test_an_orphan_that_ray_will_never_start_is_given_up(bench: Bench) -> None:
+    bench.cluster.start_as = "PENDING"
+    bench.submit()
+    bench.until(lambda: bench.clock.now > 1500, within_s=1600)
+    assert bench.cluster.posted == ["run-a1"]  # Ray has its actor: somebody has raised the limit
+    bench.cluster.starters = False
+    bench.cluster.start_as = "RUNNING"
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    assert bench.reasons()[0] == "job_supervisor_actor_start_timeout"
+
+
+def test_a_post_in_doubt_is_looked_up_never_posted_under_a_second_name(bench: Bench) -> None:
+    bench.submit()
+    bench.cluster.answers["post_job"] = [in_doubt()]
+    bench.job().end("node_lost", node="10.0.0.2")
+    bench.until(lambda: len(bench.ledger.attempts("run")) == 2 and bench.ledger.attempts("run")[1].posted_ms)
+    assert bench.cluster.posted == ["run-a1", "run-a2"]
+
+
+def test_a_first_attempt_whose_submitter_died_is_taken_over_after_a_minute(bench: Bench) -> None:
+    bench.submit(posted=False)
+    bench.until(lambda: bench.clock.now > 55)
+    assert bench.cluster.posted == []
+    bench.until(lambda: bench.cluster.posted == ["run-a1"], within_s=10)
+    bench.until(lambda: bench.ledger.attempts("run")[0].posted_ms)
+
+
+def test_a_first_attempt_that_its_submitter_posts_is_watched_at_once(bench: Bench) -> None:
+    bench.submit(posted=False)
+    bench.until(lambda: bench.clock.now > 3)
+    bench.submit()
+    posted_s = bench.clock.now
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    assert bench.clock.now - posted_s < 3
+
+
+def test_a_silent_attempt_is_stopped_and_the_run_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hang, "_hang_plan", lambda *_: HangPlan(step_min=10, first_step_min=20))
+    bench.submit()
+    bench.job().write(step_line(1))
+    bench.until(lambda: bench.ledger.attempts("run")[0].last_step == 1)
+    silent_s = bench.clock.now
+    bench.until(lambda: bench.cluster.stops, within_s=1000)
+    assert 720 <= bench.clock.now - silent_s < 740  # 10 min and two more
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    first = bench.ledger.attempts("run")[0]
+    assert (first.reason, first.ended_by, bench.run().state) == ("hung", "supervisor", "active")
+
+
+def test_a_log_that_grows_is_a_sign_of_life(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hang, "_hang_plan", lambda *_: HangPlan(step_min=10, first_step_min=20))
+    bench.submit()
+    bench.inbox.tick = lambda _seconds: bench.job().write("same line")
+    bench.until(lambda: bench.clock.now > 7200, within_s=8000)
+    assert bench.cluster.stops == []
+
+
+def test_an_unreadable_log_is_not_a_silent_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hang, "_hang_plan", lambda *_: HangPlan(step_min=10, first_step_min=20))
+    bench.submit()
+    bench.cluster.answers["log_of"] = [in_doubt() for _ in range(10_000)]
+    bench.until(lambda: bench.clock.now > 7200, within_s=8000)
+    assert bench.cluster.stops == []
+
+
+@pytest.mark.parametrize(("status", "text_id"), [(401, "supervise.no_token"), (403, "supervise.wrong_token")])
+def test_a_token_that_is_missing_or_wrong_is_told_and_tried_again_slowly(
+    bench: Bench, status: int, text_id: str
+) -> None:
+    bench.submit()
+    refusal = failure("cluster.token_wanted", ADDRESS, status=status, code=status, source="")
+    calls: list[float] = []
+    bench.cluster.away = refusal
+
+    def connect(_address: str) -> FakeCluster:
+        calls.append(bench.clock.now)
+        return bench.cluster
+
+    bench.connect = connect
+    bench.start()
+    bench.until(lambda: bench.clock.now > 600, within_s=700)
+    assert bench.run().state == "active"
+    assert 8 <= len(calls) <= 14  # a new client a minute: the token may be another by now
+    assert bench.told.ids.count(text_id) in (2, 3)
+    bench.cluster.away = None
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+
+
+def test_the_loop_polls_fast_after_a_change_and_slowly_when_quiet(bench: Bench) -> None:
+    bench.world.poll_max_s = 15.0
+    bench.submit()
+    asked: list[float] = []
+    bench.cluster.on_call = lambda method: asked.append(bench.clock.now) if method == "job" else None
+    bench.until(lambda: bench.clock.now > 400)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(asked)]
+    assert all(0.9 <= gap <= 1.6 for gap in gaps[:8])
+    assert all(14.9 <= gap <= 15.6 for gap in gaps[-8:])
+
+
+def test_a_full_disk_is_told_once_and_nothing_is_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    record_end = bench.ledger.record_end
+    monkeypatch.setattr(bench.ledger, "record_end", _full)
+    bench.job().end("node_lost", node="10.0.0.2")
+    bench.until(lambda: bench.clock.now > 200)
+    assert bench.cluster.posted == ["run-a1"]
+    assert bench.told.ids.count("supervise.trouble") < 10
+    monkeypatch.setattr(bench.ledger, "record_end", record_end)
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+
+
+def _full(*_: object, **__: object) -> None:
+    raise LedgerError("ledger.full", reason="database or disk is full")
+
+
+def test_a_supervisor_that_lost_the_lock_writes_nothing_more(bench: Bench) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    other = this_process(bench.now_ms())
+    bench.ledger.leave(bench.holder)
+    bench.ledger.take(other, bench.now_ms())
+    bench.job().end("node_lost", node="10.0.0.2")
+    assert bench.supervisor.run() == "lock_lost"
+    assert (bench.cluster.posted, bench.reasons()) == (["run-a1"], [None])
+    assert bench.ledger.holder() == other or bench.ledger.holder().token == other.token  # type: ignore[union-attr]
+
+
+def test_it_leaves_when_idle_and_not_before(bench: Bench) -> None:
+    bench.submit()
+    bench.start(until_idle=True)
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+    over_s = bench.clock.now
+    assert bench.supervisor.run() == "idle"
+    assert 4 < bench.clock.now - over_s < 8
+    assert bench.ledger.holder() is None
+
+
+def test_a_home_that_is_gone_ends_it(bench: Bench) -> None:
+    there = [True]
+    bench.start(home_there=lambda: there[0])
+    bench.supervisor.turn()
+    there[0] = False
+    assert bench.supervisor.run() == "home_gone"
+
+
+def test_a_bug_in_one_run_does_not_end_the_care_for_the_others(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.submit("bad")
+    bench.submit("good")
+    known = bench.ledger.attempts
+    monkeypatch.setattr(bench.ledger, "attempts", lambda run: 1 / 0 if run == "bad" else known(run))
+    bench.job(1, "good").end("succeeded", code=0)
+    bench.until(lambda: bench.over("good"))
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert ("supervise.trouble", "bad") in [(text_id, values.get("run")) for text_id, values in bench.told]

@@ -82,6 +82,7 @@ class FakeCluster:
     most_live: dict[str, int] = field(default_factory=dict)
     """Per run: the most attempts that were live at once."""
     on_post: Callable[[Job], None] = lambda job: None
+    on_call: Callable[[str], object] = lambda method: None
 
     def restart(self) -> None:
         """The head comes back without memory."""
@@ -153,6 +154,7 @@ class FakeCluster:
         self.on_post(job)
 
     def _met(self, method: str) -> None:
+        self.on_call(method)
         if self.away is not None:
             raise self.away
         if self.answers.get(method):

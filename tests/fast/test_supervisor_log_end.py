@@ -1,0 +1,109 @@
+"""What is new in a log's end: every line once, whatever the pieces; and steps as verl prints them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from submitter.supervise import log_end
+from submitter.supervise.log_end import LogEnd, Piece, bounded
+from submitter.supervise.steps import Step, step_of, steps_in, trained
+
+
+def _last(log: bytes, lines: int) -> Piece:
+    kept = log.splitlines(keepends=True)
+    return Piece(b"".join(kept[-lines:]), whole=log.count(b"\n") < lines)
+
+
+def test_lines_come_once_and_the_position_is_the_size() -> None:
+    end, log, seen = LogEnd(), b"", []
+    for number in range(1000):
+        log += f"line {number} {'x' * 40}\n".encode() * (number % 3)
+        fresh = end.take(_last(log, 200))
+        seen += fresh.lines
+        assert (fresh.position, fresh.grown) == (len(log), number % 3 > 0)
+    assert sorted(set(seen), key=lambda line: int(line.split()[1])) == list(dict.fromkeys(seen))
+    assert len(set(seen)) == 666
+
+
+def test_a_line_that_is_half_written_waits_for_its_end() -> None:
+    end = LogEnd()
+    assert end.take(Piece(b"step:1 - a", whole=True)).lines == []
+    assert end.take(Piece(b"step:1 - a:2\nstep", whole=True)).lines == ["step:1 - a:2"]
+
+
+def test_a_gap_makes_the_position_unknown_and_joins_no_lines() -> None:
+    end = LogEnd()
+    end.take(Piece(b"a" * 5000 + b"half", whole=True))
+    fresh = end.take(Piece(b"b\nc\n", whole=False))
+    assert (fresh.lines, fresh.grown, fresh.position) == (["b", "c"], True, None)
+    assert end.take(Piece(b"a" * 5000 + b"half and b\nc\nd\n", whole=True)).position == 5015
+
+
+@given(st.lists(st.integers(0, 400), max_size=12), st.integers(1, 60))
+def test_no_step_is_lost_while_pieces_overlap(bursts: list[int], width: int) -> None:
+    end, log, step, seen = LogEnd(), b"", 0, []
+    for burst in bursts:
+        for _ in range(burst):
+            step += 1
+            log += f"step:{step} - loss:{'1' * width}\n".encode()
+        seen += end.take(_last(log, log_end.MOST_LINES)).lines
+    assert trained(steps_in(seen)) == list(range(1, step + 1))
+
+
+@given(st.lists(st.binary(max_size=50)), st.integers(1, 100))
+def test_bounded_keeps_the_end(chunks: list[bytes], most: int) -> None:
+    whole = b"".join(chunks)
+    kept, cut = bounded(chunks, most)
+    assert whole.endswith(kept)
+    assert len(kept) == len(whole) or (cut and len(kept) >= most)
+
+
+def test_a_step_as_verl_prints_it() -> None:
+    line = (
+        "\x1b[36m(TaskRunner pid=812, ip=10.0.0.2)\x1b[0m step:12 - actor/pg_loss:-0.5 - actor/lr:1e-06"
+        " - critic/score/mean:np.float64(0.25) - actor/grad_norm:nan - training/global_step:12 - timing_s/step:61.5"
+        "\x1b[32m [repeated 2x across cluster] (Ray deduplicates logs by default.)\x1b[0m"
+    )
+    assert step_of(line) == Step(
+        12,
+        {
+            "actor/pg_loss": -0.5,
+            "actor/lr": 1e-06,
+            "critic/score/mean": 0.25,
+            "actor/grad_norm": "nan",
+            "training/global_step": 12.0,
+            "timing_s/step": 61.5,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "timing_s/step:12 - x:1",
+        "training/global_step:12 - x:1",
+        "step: 12 - x:1",
+        "step:x - y:1",
+        "{'step:12'}",
+        "step:9999999999999999999 - x:1",
+    ],
+)
+def test_what_is_no_step(line: str) -> None:
+    assert step_of(line) is None
+
+
+def test_step_0_is_a_validation_and_a_step_logged_again_counts_once() -> None:
+    steps = steps_in(["step:0 - val:1", "step:1 - a:1", "step:2 - a:1", "step:2 - a:3", "noise"])
+    assert trained(steps) == [1, 2]
+    assert steps[-1].metrics == {"a": 3.0}
+
+
+@given(st.text(max_size=200))
+def test_any_line_is_read_without_an_error_and_fits_json(text: str) -> None:
+    step = step_of(f"step:1 - {text}".replace("\n", " "))
+    if step is not None:
+        json.loads(json.dumps(step.metrics, allow_nan=False))
