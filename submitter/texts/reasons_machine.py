@@ -226,7 +226,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "End the process that npu-smi shows there; the next attempt waits until the device is free",
         "请结束 npu-smi 显示的进程；下一次尝试会等待设备空闲",
     ),
-    "reason.aicore_error": ("a computation on an NPU failed (AI Core)", "NPU 上的计算出错（AI Core）"),
+    "reason.aicore_error": ("a computation on the device failed (AI Core)", "设备上的计算出错（AI Core）"),
     "reason.aicore_error.means": (
         "A kernel raised an exception: an address out of range, a bad index, a kernel that ran too long, or a defect "
         "of the device.",
