@@ -33,6 +33,10 @@ _CRASHED = frozenset({4, 6, 7, 8, 11})
 _SIGNALS_OF_SHELL = 128
 
 
+_NO_NEWS = "Error executing job with overrides"
+"""Stands before whatever ends verl, with all of its arguments."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A line that proves something; secrets in it are masked."""
@@ -87,6 +91,17 @@ class Diagnosis:
             "candidates": [one.as_json(language) for one in self.candidates],
             "values": dict(self.values),
         }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Diagnosis:
+        """What `as_json` gave, in whatever language."""
+        candidates = (Candidate(one["reason"], _read_lines(one["evidence"])) for one in raw.get("candidates", ()))
+        values = raw.get("values", {})
+        return cls(raw["reason"], raw["retry"], raw["node"], _read_lines(raw["evidence"]), tuple(candidates), values)
+
+
+def _read_lines(rows: Iterable[Mapping[str, Any]]) -> tuple[Line, ...]:
+    return tuple(Line(row["file"], row["line"], row["text"]) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,7 @@ class _View:
         """Of every diagnosis."""
         known: dict[str, Any] = {"step": self.case.last_step, "attempts": self.case.attempts or None}
         known["exit_code"] = self.end.get("code") if self.end else self.facts.exit_code
+        known["damaged"] = [log.name for log in self.case.logs if log.damaged] or None
         return {key: value for key, value in known.items() if value is not None}
 
 
@@ -355,7 +371,7 @@ def _trace_lines(file: str, trace: Trace) -> tuple[Line, ...]:
     lines = [Line(file, root.line, _shown(raised))]
     if outer is not root:
         lines.append(Line(file, outer.line, _shown(outer.text)))
-    if trace.before.strip() and trace.line > 1:
+    if trace.before.strip() and not trace.before.startswith(_NO_NEWS):
         lines.insert(0, Line(file, trace.line - 1, _shown(trace.before)))
     return tuple(sorted(lines, key=lambda line: line.line))
 

@@ -16,7 +16,7 @@ from submitter.recovery.lines import is_mild
 from submitter.recovery.reasons import REASONS
 from submitter.recovery.scan import Find, Segment, Spot
 from submitter.recovery.signatures import NODE_GROUPS
-from submitter.recovery.traces import Frame, Trace
+from submitter.recovery.traces import MESSAGE_LINES, Frame, Trace
 
 
 class Tier(IntEnum):
@@ -62,7 +62,16 @@ def leads(case: Case) -> list[Lead]:
     best: dict[str, Lead] = {}
     for lead in sorted(found, key=lambda lead: (lead.tier, -lead.strength, order[id(lead)])):
         best.setdefault(lead.reason, lead)
-    return [_blamed(lead, case) for lead in best.values()]
+    return [_blamed(_explained(lead), case) for lead in best.values()]
+
+
+def _explained(lead: Lead) -> Lead:
+    """With what was raised and where, if the line stands in a traceback."""
+    if lead.trace is None:
+        return lead
+    root, frame = lead.trace.root, lead.trace.user_frame
+    place = {"place": f"{frame.file}:{frame.line}"} if frame else {}
+    return replace(lead, values={"exception": root.text, **place, **lead.values})
 
 
 def _order(found: Sequence[Lead]) -> dict[int, int]:
@@ -129,8 +138,7 @@ def _of_user_code(case: Case) -> Iterator[Lead]:
         if frame is None:
             continue
         spot = _spot(segment, trace)
-        values = {"exception": trace.root.text, "place": f"{frame.file}:{frame.line}", "function": frame.name}
-        yield Lead(_users(trace), _user_tier(case, trace, spot), spot, values, None, trace)
+        yield Lead(_users(trace), _user_tier(case, trace, spot), spot, {"function": frame.name}, None, trace)
 
 
 def _users(trace: Trace) -> str:
@@ -143,12 +151,21 @@ def _users(trace: Trace) -> str:
 def _user_tier(case: Case, trace: Trace, spot: Spot) -> Tier:
     if case.went_on_after(spot):
         return Tier.HINT
+    if _tells_of_others(case, trace, spot.file):
+        return Tier.GUESS
     last = case.last_trace
     if last is None or last is trace or trace.root.text in {one.text for one in last.raised}:
         return Tier.ROOT
     ends = (find for find in case.finds if find.spot.file == spot.file and last.holds(find.spot.line))
     lost = any(REASONS[find.signature.reason].family in _LOST_ELSEWHERE for find in ends)
     return Tier.GUESS if lost else Tier.ROOT
+
+
+def _tells_of_others(case: Case, trace: Trace, file: str) -> bool:
+    """What was raised is that another process does not answer, whoever had called it."""
+    message = range(trace.root.line, trace.root.line + MESSAGE_LINES)
+    spots = (find.spot for find in case.finds if find.signature.role == "cascade" and find.spot.line in message)
+    return any(spot.file == file and spot.origin == trace.origin for spot in spots)
 
 
 @dataclass(frozen=True)
@@ -183,7 +200,7 @@ def _of_places(case: Case) -> Iterator[Lead]:
             continue
         for place in _PLACES:
             if place.type.search(trace.root.type) and any(map(_inside(place), trace.root.frames)):
-                yield Lead(place.reason, Tier.GUESS, _spot(segment, trace), {"exception": trace.root.text}, None, trace)
+                yield Lead(place.reason, Tier.GUESS, _spot(segment, trace), {}, None, trace)
                 break
 
 

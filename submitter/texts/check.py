@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, tuple[str, str]] = {
     "cli.check.short": ("What would fail, before any NPU is taken", "在占用 NPU 之前指出会失败的地方"),
-    "cli.explain.short": ("Explain a check or a flag", "解释一项检查或一个环境变量"),
+    "cli.explain.short": ("Explain a check, a flag or a reason", "解释检查项、环境变量或失败原因"),
     "cli.check.help": (
         "Say what of JOB would fail or silently not work, with place, value, limit and what to do. Nothing is "
         "submitted. / The arguments are composed against the config tree of the stack's verl (`npurun stacks`). With "
@@ -13,11 +13,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.explain.help": (
         "Explain a check (NR431: what it looks at and what to do) or a flag (HCCL_CONNECT_TIMEOUT: who reads it, its "
-        "values, what to use instead). / Without NAME: the list of all checks; with --flags: of all flags, and with "
-        "--stack which of them that stack reads.",
-        "解释一项检查（NR431：检查什么、如何处理）或一个环境变量（HCCL_CONNECT_TIMEOUT：由谁读取、可取的值、"
-        "替代项）。 / 不带 NAME 时列出所有检查；加 --flags 时列出所有环境变量，"
-        "再加 --stack 可查看该版本集会读取其中哪些。",
+        "values, what to use instead) or a reason why an attempt ended (npu_out_of_memory: what it means, what to do). "
+        "/ Without NAME: the list of all checks; with --flags: of all flags, and with --stack which of them that stack "
+        "reads; with --reasons: of all reasons.",
+        "解释一项检查（NR431：检查什么、如何处理）、一个环境变量（HCCL_CONNECT_TIMEOUT：由谁读取、可取的值、"
+        "替代项）或一种结束原因（npu_out_of_memory：含义和处理办法）。 / 不带 NAME 时列出所有检查；"
+        "加 --flags 时列出所有环境变量，再加 --stack 可查看该版本集会读取其中哪些；加 --reasons 时列出所有原因。",
     ),
     "cli.argument.name": (
         "A check's id or a flag's name; capitals do not matter",
@@ -38,6 +39,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "不对照 verl 配置树组合参数：更快，但检查较少",
     ),
     "cli.option.flags": ("List the flags", "列出环境变量"),
+    "cli.option.reasons": ("List the reasons", "列出原因"),
     "cli.arithmetic": ("arithmetic", "计算"),
     "cli.not_checked": ("not checked", "未检查"),
     "cli.finding.value": ("value {text}", "值 {text}"),
@@ -106,20 +108,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.flag.at.script": ("by launch scripts alone", "只由启动脚本读取"),
     "cli.flag.node_dependent": ("the right value differs from node to node", "各节点的正确值不同"),
     "explain.both": (
-        "{name} and --flags: name one of them, or list all",
-        "{name} 与 --flags：要么给出一个名字，要么列出全部",
+        "{name} and {option}: name one of them, or list all",
+        "{name} 与 {option}：要么给出一个名字，要么列出全部",
     ),
     "explain.stack_alone": (
         "a stack decides about flags only: name one, or add --flags",
         "版本集只影响环境变量：请给出一个环境变量名，或加上 --flags",
     ),
     "explain.unknown": (
-        "there is no check or flag {name}; the nearest is {nearest} (`npurun explain` lists all)",
-        "没有名为 {name} 的检查项或环境变量；最接近的是 {nearest}（`npurun explain` 可列出全部）",
+        "there is no check, flag or reason {name}; the nearest is {nearest} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项、环境变量或原因；最接近的是 {nearest}（`npurun explain` 可列出全部）",
     ),
     "explain.unknown.far": (
-        "there is no check or flag {name} (`npurun explain` lists all)",
-        "没有名为 {name} 的检查项或环境变量（`npurun explain` 可列出全部）",
+        "there is no check, flag or reason {name} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项、环境变量或原因（`npurun explain` 可列出全部）",
     ),
     "force.unknown": (
         "there is no check {name}; the nearest is {nearest} (`npurun explain` lists all)",

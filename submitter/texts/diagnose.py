@@ -3,15 +3,15 @@
 TEXTS: dict[str, tuple[str, str]] = {
     "cli.diagnose.short": ("Why a run or a log ended as it did", "说明一次运行或一份日志为何如此结束"),
     "cli.diagnose.help": (
-        "Say why an attempt ended: the root cause, the node at fault, the lines that prove it, what to do. / "
-        "LOG is a file, a folder of logs, or - for standard input: plain, gzip, bzip2 or xz; the driver's log, workers' "
-        "logs and Ascend plog files, in any number. In place of it a RUN's name (or RUN/a2, an attempt of it) reads its "
-        "log from the cluster. / A failure that is not known is called unknown, with the likeliest lines. The exit code "
-        "is 0 when the log could be read, whatever it says.",
-        "说明一次尝试为何结束：根本原因、责任节点、作为证据的日志行以及处理办法。 / LOG 是文件、日志目录，或用 - 表示标准输入："
-        "可以是纯文本、gzip、bzip2 或 xz；可同时给出任意多份 driver 日志、worker 日志和昇腾 plog 文件。"
-        "也可以改为给出运行名（或 RUN/a2 表示其中一次尝试），从集群读取其日志。 / 无法识别的失败会如实称为未知，并列出最可能的几行。"
-        "只要日志能读取，退出码就是 0。",
+        "Say why an attempt ended: the root cause, the node at fault, the lines that prove it, what to do. / LOG is a "
+        "file, a folder of logs, or - for standard input: plain, gzip, bzip2 or xz; the driver's log, workers' logs "
+        "and Ascend plog files, any number of them. In their place, a RUN's name (or RUN/a2, its second attempt) reads "
+        "the log on the cluster. / A failure that is not known is called unknown, with the likeliest lines. The exit "
+        "code is 0 when the log could be read, whatever it says.",
+        "说明一次尝试为何结束：根本原因、责任节点、作为证据的日志行以及处理办法。 / LOG 是文件、日志目录，"
+        "或用 - 表示标准输入：纯文本、gzip、bzip2 或 xz；driver 日志、worker 日志和昇腾 plog 文件，份数不限。"
+        "也可以改为给出运行名（或 RUN/a2 表示第二次尝试），从集群读取其日志。 / "
+        "无法识别的失败会如实称为未知，并列出最可能的几行。只要日志能读取，退出码就是 0。",
     ),
     "cli.argument.logs": (
         "Files, folders or - (standard input); or one run's name, RUN or RUN/aN",
@@ -24,6 +24,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.column.family": ("family", "类别"),
     "cli.column.means": ("means", "含义"),
     "cli.column.retry": ("retry", "重试"),
+    "cli.column.exception": ("exception", "异常"),
+    "cli.column.place": ("raised at", "抛出位置"),
+    "explain.lines": ("Lines that tell of it contain one of:", "能说明该原因的日志行含有以下内容之一："),
     "diagnose.evidence": ("Evidence", "证据"),
     "diagnose.candidates": ("It may have been", "可能的原因"),
     "diagnose.also": ("Also seen", "另外还有"),
@@ -39,8 +42,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "diagnose.unreadable": ("the log cannot be read: {reason}", "无法读取日志：{reason}"),
     "diagnose.neither": (
-        "no such file ({reason}), and no run of that name ({run_reason})",
-        "没有这个文件（{reason}），也没有这个名字的运行（{run_reason}）",
+        "there is no such file, and as a run: {error}",
+        "没有这个文件；作为运行名：{error}",
     ),
     "diagnose.no_logs": (
         "no log files in this folder; name the files themselves",
