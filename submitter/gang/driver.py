@@ -12,6 +12,7 @@ from typing import Any
 from .ask import RayNodes
 from .checkpoint.resume import made_safe, resumed
 from .ended import Ended, Stop
+from .evidence import tell_failure
 from .fence import fence
 from .fit_gang import Findings, fit_gang, look_around
 from .members import Gang, namespace
@@ -29,6 +30,10 @@ LEFTOVERS_WAIT_S = 10.0
 
 CLEAN_UP_S = 20.0
 """For everything at the end: what is still held then goes with the driver's process, as Ray does it."""
+
+TOLD_BY_NODES = frozenset({"trainer_failed", "node_lost", "hung", "launch_failed"})
+"""Ends of which the nodes' own logs may tell more. Not a frozen node's: that has to end within 20 s."""
+EVIDENCE_S = 20.0
 
 NODE_GONE = frozenset({"node_frozen", "node_lost"})
 HURRIED_LEFTOVERS_WAIT_S = 0.5
@@ -59,6 +64,9 @@ class Driver:
             end = self._end(ended)
         except BaseException as error:  # whatever happens, the outcome is told and everything is given back
             end = self._end(self._unexpected(error))
+        if self._gang and self._phase == "training" and end.reason in TOLD_BY_NODES:
+            gang = self._gang
+            _bounded(lambda: tell_failure(gang, self._attempt), EVIDENCE_S)
         _bounded(lambda: self._clean_up(end), HURRIED_CLEAN_UP_S if end.reason in NODE_GONE else CLEAN_UP_S)
         return end
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 
 from .secret_like import MASK, is_random, is_secret, without_shapes
-from .secrets import References, read_value
+from .secrets import REFERENCES_VARIABLE, References, read_value
 
 SHORTEST_VALUE = 6
 """A shorter value is a word that may stand anywhere; a key is never that short."""
@@ -48,6 +49,22 @@ def known_values(references: References, environ: Mapping[str, str]) -> frozense
     """The values behind a job's secrets, as this process can read them, for `mask`; each line of a longer one."""
     lines = {line for reference in references.values() for line in read_value(reference, environ).splitlines()}
     return frozenset(line.strip() for line in lines if len(line.strip()) >= SHORTEST_VALUE)
+
+
+class Masker:
+    """`mask` with the secrets of the job that a process of the attempt belongs to, for lines of logs."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        """Reads the references and, where this node has them, the values."""
+        try:
+            references: References = json.loads(environ.get(REFERENCES_VARIABLE) or "{}")
+        except ValueError:
+            references = {}
+        self._names = frozenset(references)
+        self._values = known_values(references, environ)
+
+    def __call__(self, line: str) -> str:
+        return mask(line, names=self._names, values=self._values)
 
 
 def _line(line: str, names: Collection[str]) -> str:

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import host_facts, processes
+from . import host_facts, node_evidence, processes
 from .ask import Bound
 from .bounded import Bounded
 from .checkpoint.look import list_steps, look
 from .checkpoint.plan import CheckpointPlan
+from .known import Known
 from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
 from .probes.catalogue import PROBES
@@ -60,9 +61,11 @@ class NodeWorker:
         self._clock = clock
         self._meeting: Meeting | None = None
         self._remains = Remains()
+        self._known = Known(attempt)
 
     def ping(self) -> None:
-        """Answers, and that is all."""
+        """Answers; from the first one on, which comes when the trainer starts, processes are noted."""
+        self._known.start()
 
     def identity(self) -> tuple[int, str]:
         """(pid, start time) of this process: lets a replacement end it for sure."""
@@ -112,6 +115,14 @@ class NodeWorker:
         stuck = [f"{process.pid} {process.state} {process.command[:60]}" for process in mine if process.state in "DT"]
         memory = f"{facts['memory_free_gib']} of {facts['memory_gib']} GiB memory free"
         return f"load {facts['load']}, {memory}, {len(mine)} processes of the attempt, waiting or stopped: {stuck}"
+
+    def failure(self, jobs: Sequence[str], own_job: str) -> dict[str, Any]:
+        """As `node_evidence.failure`."""
+        return node_evidence.failure(self._known, jobs, own_job)
+
+    def hang(self) -> dict[str, Any]:
+        """As `node_evidence.hang`."""
+        return node_evidence.hang(self._attempt)
 
     def end_leftovers(self, driver: DriverProcess, own_job: str, wait_s: float) -> list[str]:
         """Wait for the trainer's processes on this host to end, SIGKILL the rest; returns what had to be killed."""

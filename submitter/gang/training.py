@@ -6,10 +6,12 @@ import time
 from importlib import import_module
 
 from .ended import Ended, Stop
+from .evidence import tell_hang
 from .heartbeat import FIRST_LIMIT_S
 from .launcher import Launch, LaunchResult, Running
 from .members import Gang
 from .plan import Plan
+from .progress import Progress
 from .say import say
 from .watch import Watch
 
@@ -32,14 +34,15 @@ AFTERMATH_S = 8.0
 
 
 def train(plan: Plan, gang: Gang, stop: Stop) -> LaunchResult:
-    """The trainer's result. Raises Ended: node_frozen, node_lost, stopped, launch_failed."""
+    """The trainer's result. Raises Ended: node_frozen, node_lost, hung, stopped, launch_failed."""
     watch = Watch(gang)
     # The heartbeat's processes are up before the trainer takes the hosts' cores: from now on a silence means something.
     if ended := _trouble_within(watch, stop, FIRST_ANSWERS_S):
         raise ended
+    progress = Progress(plan.hang)
     running = _launch(plan, gang)
     try:
-        return _follow(running, watch, stop)
+        return _follow(running, watch, progress, gang, stop)
     except Ended:
         raise
     except BaseException:  # a bug of ours must not leave a trainer without a watch
@@ -55,12 +58,14 @@ def _launch(plan: Plan, gang: Gang) -> Running:
         raise Ended("launch_failed", evidence=(f"{type(error).__name__}: {error}",)) from error
 
 
-def _follow(running: Running, watch: Watch, stop: Stop) -> LaunchResult:
+def _follow(running: Running, watch: Watch, progress: Progress, gang: Gang, stop: Stop) -> LaunchResult:
     while (result := running.poll(POLL_S)) is None:
         if stop.requested:
             raise _stopped(running)
         if ended := watch.beat():
             raise _frozen(running, watch, ended)
+        if line := progress.hung():
+            raise _hung(running, watch, gang, stop, line)
     if stop.requested:  # Ray signals the trainer too, which may end first
         raise Ended("stopped", code=result.code)
     if result.code != 0 and (ended := _trouble_within(watch, stop, AFTERMATH_S)):
@@ -95,6 +100,20 @@ def _frozen(running: Running, watch: Watch, ended: Ended) -> Ended:
     result = _wait(running, TERM_WAIT_S) or _kill(running)
     ended.code = result.code if result else None
     return ended
+
+
+def _hung(running: Running, watch: Watch, gang: Gang, stop: Stop, line: str) -> Ended:
+    """Evidence first: nothing is left to look at afterwards."""
+    say(f"{line}; the attempt ends when it is known what its processes are doing")
+    try:
+        stopped = tell_hang(gang, stop.check)
+    except Ended:
+        return _stopped(running)
+    node = stopped[0] if len(stopped) == 1 else None
+    evidence = (line, *(f"{ip}: has stopped processes" for ip in stopped), *watch.evidence())
+    running.terminate()
+    result = _wait(running, TERM_WAIT_S) or _kill(running)
+    return Ended("hung", node=node, code=result.code if result else None, evidence=evidence)
 
 
 def _kill(running: Running) -> LaunchResult | None:

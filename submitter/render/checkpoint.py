@@ -35,9 +35,9 @@ def checkpoint_plan(job: Job) -> CheckpointPlan | None:
 
 
 def hang_plan(job: Job) -> HangPlan | None:
-    """None: the trainer's steps cannot be told from its log."""
+    """None: the trainer's steps cannot be told from its log, since it is not verl or does not log to the console."""
     settings = settings_of(job)
-    if not settings.ppo:
+    if not settings.ppo or "console" not in settings.items("trainer.logger"):
         return None
     plan = HangPlan()
     return HangPlan(

@@ -23,6 +23,11 @@ def memory(proc: Path = PROC, root: Path = ROOT) -> tuple[int, int | None] | Non
     return limit, None if used is None else max(0, used - _droppable(group))
 
 
+def memory_groups(proc: Path = PROC, root: Path = ROOT) -> list[Path]:
+    """Folders of the process's own group and of all above that can be seen."""
+    return _groups("memory", proc, root)
+
+
 def processes(proc: Path = PROC, root: Path = ROOT) -> int | None:
     """How many processes and threads there may be; None: no limit, or not told."""
     found = _smallest("pids", ("pids.max",), proc, root)

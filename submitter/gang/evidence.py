@@ -1,0 +1,99 @@
+"""The driver gathers what nodes know of a failure or a hang, and prints it: one log then tells all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .ask import Bound, RayNodes, ask_all
+from .bounded import Bounded
+from .cluster_state import jobs_of, own_job, waiting
+from .members import Gang
+from .say import clean, say
+from .steps import OWN_LOG
+
+FAILURE = Bound(total_s=12.0, grace_s=6.0)
+HANG = Bound(total_s=40.0, grace_s=15.0)
+STATE_S = 8.0
+OWN_LOG_READ_BYTES = 8 * 1024 * 1024
+LINES_OF_NODE = 200
+BYTES_OF_NODE = 32 * 1024
+SHORTEST_KNOWN = 12
+"""A shorter line (`}`, `^^^`) stands in every log and says nothing by itself."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SPEAKER = re.compile(r"^\([^()]{1,200}\) ")
+_REPEATED = re.compile(r" ?\[repeated \d+x across cluster\].*$")
+
+
+def tell_failure(gang: Gang, attempt: str) -> None:
+    """Lines that are in no log but a node's own: `[npurun] from <ip> <file>: <line>`."""
+    asked = dict.fromkeys(range(len(gang.workers)), (jobs_of(attempt), own_job()))
+    answers = ask_all(RayNodes(gang.workers), asked, "failure", FAILURE, _nothing)
+    known = known_lines(OWN_LOG)
+    for index, answer in sorted(answers.items()):
+        ip = gang.members[index].ip
+        if answer.why is not None:
+            say(f"from {ip}: no evidence: {clean(answer.why)}")
+        else:
+            _tell_tails(ip, answer.value["tails"], known)
+
+
+def tell_hang(gang: Gang, check: Callable[[], None]) -> list[str]:
+    """Prints what each node's processes are doing, and what waits. IPs of nodes with a stopped process."""
+    asked: dict[int, tuple[()]] = dict.fromkeys(range(len(gang.workers)), ())
+    answers = ask_all(RayNodes(gang.workers), asked, "hang", HANG, check)
+    for index, answer in sorted(answers.items()):
+        for line in [answer.why] if answer.why is not None else answer.value["lines"]:
+            say(f"from {gang.members[index].ip} processes: {clean(line)}")
+    state = Bounded(lambda: waiting(gang), STATE_S)
+    for line in state.value or [f"cluster: {state.why}"]:
+        say(clean(line))
+    return [
+        gang.members[index].ip for index, one in sorted(answers.items()) if one.why is None and one.value["stopped"]
+    ]
+
+
+def known_lines(log: Path) -> set[str]:
+    """Of the end of the driver's own log, as the workers wrote them."""
+    try:
+        with log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - OWN_LOG_READ_BYTES))
+            text = file.read(OWN_LOG_READ_BYTES).decode(errors="replace")
+    except OSError:
+        return set()
+    return {plain(line) for line in text.splitlines()}
+
+
+def plain(line: str) -> str:
+    """Without Ray's colours and mark of the speaker."""
+    return _REPEATED.sub("", _SPEAKER.sub("", _COLOUR.sub("", line).strip())).strip()
+
+
+def new_tails(tails: Iterable[Mapping[str, Any]], known: set[str]) -> list[tuple[str, str]]:
+    """(file, line) of what `known` does not have; a file of which all telling lines are known says nothing new."""
+    found: list[tuple[str, str]] = []
+    size = 0
+    for tail in tails:
+        lines = [line for line in tail["lines"] if plain(line) not in known]
+        if not any(len(plain(line)) >= SHORTEST_KNOWN for line in lines):
+            continue
+        for line in lines:
+            size += len(line)
+            if len(found) >= LINES_OF_NODE or size > BYTES_OF_NODE:
+                return found
+            found.append((tail["file"], line))
+    return found
+
+
+def _tell_tails(ip: str, tails: Iterable[Mapping[str, Any]], known: set[str]) -> None:
+    for file, line in new_tails(tails, known):
+        say(f"from {ip} {clean(file)}: {clean(line)}")
+
+
+def _nothing() -> None:
+    """A stop is not waited for here: everything is bounded, and the end is near."""
