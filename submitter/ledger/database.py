@@ -84,7 +84,7 @@ class Database:
             return Journal("off", kind)
         journal = settle(self.connection, self.path, kind, BUSY_WAIT_S)
         self.connection.execute("PRAGMA foreign_keys = ON")
-        self._check_version(max(VERSION, migrate(self.connection)))
+        self._check_version(migrate(self.connection))
         return journal
 
     def _check_version(self, found: int) -> None:

@@ -32,7 +32,7 @@ class Events:
         `values`: JSON, never a secret.
         """
         said = json.dumps(dict(values), sort_keys=True, default=str)
-        with self._database.transaction() as connection:
+        with self._database.transaction(durable=False) as connection:
             same = connection.execute(
                 "SELECT 1 FROM (SELECT * FROM events WHERE run = ? ORDER BY id DESC LIMIT ?)"
                 " WHERE attempt IS ? AND text_id = ? AND said = ?",

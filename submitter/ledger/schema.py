@@ -122,7 +122,7 @@ VERSION = len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Brings the file to `VERSION`, all steps or none; returns the version found. A newer file stays as it is."""
+    """Brings the file to `VERSION`, all steps or none. A newer file stays as it is; returns the version it has now."""
     found = version(connection)
     if found >= VERSION:
         return found
@@ -133,13 +133,14 @@ def migrate(connection: sqlite3.Connection) -> int:
         for step in range(found, VERSION):
             for statement in filter(str.strip, MIGRATIONS[step].split(";")):
                 connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {max(found, VERSION)}")
+        now = max(found, VERSION)
+        connection.execute(f"PRAGMA user_version = {now}")
         connection.execute("COMMIT")
     except BaseException:  # Ctrl-C too: another process may be waiting for the file
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    return found
+    return now
 
 
 def version(connection: sqlite3.Connection) -> int:

@@ -14,7 +14,6 @@ import pytest
 
 from submitter.exit_codes import ExitCode
 from submitter.ledger import Ledger, LedgerError, default_home
-from submitter.ledger.schema import VERSION
 
 HOSTILE = "a 'quoted\"; DROP TABLE runs; -- $x \\ \n 中"
 
@@ -72,19 +71,6 @@ def test_what_was_written_is_found_by_another_process(home: Path) -> None:
     assert attempt.end == {"code": None, "nodes": ["10.0.0.1"]}
     assert (attempt.started_ms, attempt.ended_ms) == (3, 4)
     assert again.run("other") is None and again.attempts("other") == []
-
-
-def test_the_intent_survives_a_kill_at_the_next_instruction(home: Path) -> None:
-    code = (
-        "import os, sys; sys.path.insert(0, os.getcwd())\n"
-        "from pathlib import Path; from submitter.ledger import Ledger\n"
-        f"Ledger(Path({str(home)!r})).record_intent(run='run', attempt=1, submission_id='run-a1', address='a',"
-        " spec='s', job='j', total_steps=None, body=b'{}', now_ms=1)\n"
-        "os.kill(os.getpid(), 9)"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], timeout=30, check=False)
-    assert ended.returncode == -9
-    assert [attempt.submission_id for attempt in Ledger(home).attempts("run")] == ["run-a1"]
 
 
 def test_runs_come_newest_first_and_attempts_in_their_order(home: Path) -> None:
@@ -163,51 +149,6 @@ def test_a_file_that_is_no_ledger(home: Path, content: bytes) -> None:
     assert (home / "ledger.db").read_bytes() == content
 
 
-def test_a_damaged_page(home: Path) -> None:
-    ledger = Ledger(home)
-    for number in range(40):
-        _intend(ledger, f"run-{number}", body=b"x" * 500)
-    ledger.close()
-    data = bytearray(ledger.path.read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)
-    ledger.path.write_bytes(bytes(data))
-    assert _text_id(home) == "ledger.corrupt"
-
-
-def test_a_ledger_of_a_newer_npurun_is_left_alone(home: Path) -> None:
-    Ledger(home).close()
-    connection = sqlite3.connect(home / "ledger.db")
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
-    assert _text_id(home) == "ledger.newer"
-
-
-def test_a_file_that_cannot_be_written(home: Path) -> None:
-    Ledger(home).close()
-    _as_nobody_writes(home)
-    try:
-        ledger = Ledger(home)
-        assert ledger.runs() == {}
-        with pytest.raises(LedgerError) as caught:
-            _intend(ledger)
-        assert caught.value.text_id == "ledger.readonly"
-    finally:
-        (home / "ledger.db").chmod(0o600)
-
-
-def _as_nobody_writes(home: Path) -> None:
-    """Root writes to everything; a connection that may only read stands in for the file's mode."""
-    (home / "ledger.db").chmod(0o400)
-    if os.geteuid() == 0:
-        real = sqlite3.connect
-
-        def read_only(path: Path, **settings: Any) -> sqlite3.Connection:
-            sqlite3.connect = real
-            return real(f"file:{str(path).replace(' ', '%20')}?mode=ro", uri=True, **settings)
-
-        sqlite3.connect = read_only  # type: ignore[assignment]
-
-
 def test_a_full_disk_is_told_and_loses_nothing(home: Path) -> None:
     ledger = Ledger(home)
     _intend(ledger, "before")
@@ -216,20 +157,6 @@ def test_a_full_disk_is_told_and_loses_nothing(home: Path) -> None:
         _intend(ledger, "big", body=b"x" * 200_000)
     assert caught.value.text_id == "ledger.full"
     assert list(Ledger(home).runs()) == ["before"]
-
-
-@pytest.mark.parametrize("kib", [4, 16])
-def test_a_disk_that_is_full_from_the_start_is_told_as_full(tmp_path: Path, kib: int) -> None:
-    """Here SQLite has rolled back by itself when the error comes: a ROLLBACK of ours would hide it."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("wants to mount a small disk")
-    try:
-        assert _text_id(disk / "home") == "ledger.full"
-    finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def test_a_ledger_that_another_process_holds(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

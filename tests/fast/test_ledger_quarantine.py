@@ -1,17 +1,14 @@
-"""Quarantine in the ledger: it ends by itself, a release lasts, and a ledger of the first version keeps its runs."""
+"""Quarantine in the ledger: it ends by itself, and a release lasts."""
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from submitter.ledger import Ledger, Quarantined
-from submitter.ledger.schema import MIGRATIONS, VERSION
 
 HOSTILE = "a 'quoted\"; DROP TABLE quarantine; -- $x \\ \n 中"
 HERE, THERE = "http://here:8265", "http://there:8265"
@@ -81,29 +78,6 @@ def test_any_text_comes_back(node: str, finding: str, value: str, tmp_path_facto
     ledger.quarantine([entry])
     assert ledger.quarantined(1_500) == [entry]
     ledger.close()
-
-
-def first_version(home: Path) -> None:
-    home.mkdir(mode=0o700)
-    connection = sqlite3.connect(home / "ledger.db")
-    connection.executescript(MIGRATIONS[0])
-    connection.execute("PRAGMA user_version = 1")
-    connection.execute("INSERT INTO runs VALUES ('old', 'tiny', ?, 'spec', 7, 1000)", (HERE,))
-    connection.execute(
-        "INSERT INTO attempts (submission_id, run, attempt, body, intended_ms) VALUES ('old-a1', 'old', 1, '{}', 1000)"
-    )
-    connection.commit()
-    connection.close()
-
-
-def test_a_ledger_of_the_first_version_keeps_its_runs(tmp_path: Path) -> None:
-    first_version(tmp_path / "home")
-    ledger = Ledger(tmp_path / "home")
-    assert list(ledger.runs()) == ["old"] and [one.submission_id for one in ledger.attempts("old")] == ["old-a1"]
-    ledger.quarantine([ENTRY])
-    assert nodes(ledger) == ["10.0.0.3"]
-    version = sqlite3.connect(tmp_path / "home" / "ledger.db").execute("PRAGMA user_version").fetchone()[0]
-    assert version == VERSION >= 2
 
 
 def test_attempts_whose_end_nobody_has_read(ledger: Ledger) -> None:
