@@ -66,6 +66,8 @@ def serve(
         if other is not None:
             raise held(other, home, _now_ms())
         say("supervise.serving", pid=holder.pid, home=home)
+        if (warning := ledger.journal.warning) is not None:
+            say(warning.id, **warning.values)
         with _notified(home, environ, say) as notify:
             world = _world(ledger, holder, say, notify, environ, most_s, language)
             left = _supervise(world, home, until_idle)
