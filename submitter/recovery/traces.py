@@ -37,9 +37,10 @@ _RECORD = re.compile(
 """Starts a line of a logger: the block is over."""
 
 _LIBRARY = re.compile(
-    r"/(?:site|dist)-packages/|/lib(?:64)?/python\d[\d.]*/|^<|/verl/(?:trainer|workers|utils|single_controller|models"
+    r"/(?:site|dist)-packages/|/lib(?:64)?/python\d[\d.]*/|^<|/bin/[\w-]+$|/[Mm]ind[Ss]peed[\w-]*/"
+    r"|/verl/(?:trainer|workers|utils|single_controller|models"
     r"|third_party|experimental|plugin|interactions|tools|checkpoint_engine|protocol\.py|base_config\.py)"
-    r"|/(?:vllm|vllm_ascend|vllm-ascend|sglang|megatron|Megatron-LM|mindspeed|MindSpeed|torch|torch_npu|transformers"
+    r"|/(?:vllm|vllm_ascend|vllm-ascend|sglang|megatron|Megatron-LM|torch|torch_npu|transformers"
     r"|ray|hydra|omegaconf|npurun_gang|transfer_queue|tensordict)/"
 )
 _TRAINERS_OWN = re.compile(

@@ -36,7 +36,7 @@ def test_a_log_is_diagnosed_as_what_it_is(case: dict[str, Any]) -> None:
 
 
 def test_every_log_has_its_truth_and_enough_of_them_were_written_blind() -> None:
-    assert {case["file"] for case in TRUTH} == {path.name for path in FOLDER.glob("*.log")}
+    assert {case["file"] for case in TRUTH} == {path.name for path in FOLDER.iterdir()} - {"truth.yaml"}
     assert len(TRUTH) >= LEAST_LOGS
     assert sum(case["blind"] for case in TRUTH) >= LEAST_BLIND
 
@@ -51,6 +51,7 @@ def test_the_cause_is_found_when_it_lies_in_another_file_than_the_driver_log(tmp
     """The survivors' time-outs are all that the driver's log has; the plog of one process holds the cause."""
     driver, plog = tmp_path / "driver.log", tmp_path / "plog-27271_20260227162019.log"
     driver.write_text((FOLDER / "hccl-timeout-alone.log").read_text(encoding="utf-8"), encoding="utf-8")
-    plog.write_text((FOLDER / "plog-only-out-of-memory.log").read_text(encoding="utf-8"), encoding="utf-8")
+    same_day = (FOLDER / "plog-only-out-of-memory.log").read_text(encoding="utf-8").replace("2026-02-27", "2026-09-14")
+    plog.write_text(same_day, encoding="utf-8")
     assert diagnose(sources([str(driver)])).reason == "hccl_timeout"
     assert diagnose(sources([str(driver), str(plog)])).reason == "npu_out_of_memory"
