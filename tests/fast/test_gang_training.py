@@ -85,8 +85,16 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "AFTERMATH_S", 0.2)
 
 
-def follow(trainer: Trainer, watch: Watch, stop: Stop | None = None) -> LaunchResult:
-    return training._follow(trainer, watch, stop or Stop())  # type: ignore[arg-type]
+@dataclass
+class Progress:
+    line: str | None = None
+
+    def hung(self) -> str | None:
+        return self.line
+
+
+def follow(trainer: Trainer, watch: Watch, stop: Stop | None = None, progress: Progress | None = None) -> LaunchResult:
+    return training._follow(trainer, watch, progress or Progress(), GANG, stop or Stop())  # type: ignore[arg-type]
 
 
 def frozen() -> Ended:
@@ -108,6 +116,42 @@ def test_a_frozen_node_ends_the_trainer_gently_then_hard_with_evidence(gentle: b
     assert (ended.value.reason, ended.value.node, ended.value.code) == ("node_frozen", "10.0.0.1", code)
     assert ended.value.evidence == ("node 10.0.0.1: frozen", "10.0.0.2: load 1")
     assert ended.value.quarantine == ("10.0.0.1",)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "node"), [([], None), (["10.0.0.2"], "10.0.0.2"), (["10.0.0.1", "10.0.0.2"], None)]
+)
+def test_a_hung_trainer_is_looked_at_and_then_ended(
+    monkeypatch: pytest.MonkeyPatch, stopped: list[str], node: str | None
+) -> None:
+    trainer = Trainer()
+
+    def look(gang: Gang, check: Callable[[], None]) -> list[str]:
+        assert trainer.calls == [], "nothing is left to look at afterwards"
+        return stopped
+
+    monkeypatch.setattr(training, "tell_hang", look)
+    with pytest.raises(Ended) as ended:
+        follow(trainer, Watch(), progress=Progress("no new step for 61 s"))
+    assert (ended.value.reason, ended.value.node, ended.value.code) == ("hung", node, -9)
+    assert trainer.calls == ["terminate", "kill"]
+    told = tuple(f"{ip}: has stopped processes" for ip in stopped)
+    assert ended.value.evidence == ("no new step for 61 s", *told, "10.0.0.2: load 1")
+
+
+def test_a_stop_while_a_hung_trainer_is_looked_at_is_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Stop()
+
+    def look(gang: Gang, check: Callable[[], None]) -> list[str]:
+        stop.requested = True
+        check()
+        raise AssertionError
+
+    monkeypatch.setattr(training, "tell_hang", look)
+    trainer = Trainer(ends_on=("stopped",))
+    with pytest.raises(Ended, match="stopped"):
+        follow(trainer, Watch(), stop, Progress("no new step"))
+    assert trainer.calls == ["stopped"]
 
 
 @pytest.mark.parametrize("gentle", [True, False])
