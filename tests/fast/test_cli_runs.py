@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from submitter.cluster.client import RayClient
 from submitter.gang.record import END_PREFIX
+from submitter.job.load import load_job
+from submitter.ledger import Ledger
+from submitter.supervise.submit import submit
 from tests.support.cli import Result, english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay
 
@@ -38,11 +42,17 @@ ATTEMPT_KEYS = {
 
 @pytest.fixture
 def mine(ray: FakeRay, tmp_path: Path) -> FakeJob:
-    """The job of the run `mine`, submitted from here; `$NPURUN_HOME` remembers where."""
+    """The job of the run `mine`, submitted from here and in nobody's care; `$NPURUN_HOME` remembers where."""
     (tmp_path / "tiny.yaml").write_text(TINY)
-    words = ["submit", str(tmp_path / "tiny.yaml"), "--run", "mine", "--detach", "--address", ray.address]
-    assert npurun(*words, home=tmp_path).code == 0
+    submit_alone(tmp_path / "tiny.yaml", ray.address, "mine", tmp_path)
     return ray.jobs["mine-a1"]
+
+
+def submit_alone(job: Path, address: str, run: str, home: Path) -> None:
+    """As an npurun without a supervisor did it."""
+    ledger = Ledger(home / "npurun")
+    submit(load_job(str(job), environ={}), RayClient(address), ledger, run=run, tell=lambda *_, **__: None)
+    ledger.close()
 
 
 def foreign(ray: FakeRay, run: str = "theirs", attempt: int = 1, status: str = "RUNNING", log: bytes = b"") -> FakeJob:
@@ -120,7 +130,7 @@ def test_status_for_people(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
     mine.end("FAILED", code=1)
     ended = npurun("status", "mine", home=tmp_path)
     assert "step   12 / 100" in ended.out and "nodes  10.0.0.1 10.0.0.2" in ended.out
-    assert rows(ended)[-1][:4] == ["a1", "failed", "trainer_failed", "2"]
+    assert rows(ended)[-1][:4] == ["a1", "failed", "trainer_failed", "12"]
     assert ended.err == "log: npurun logs mine\n"
     chinese = npurun("status", "mine", home=tmp_path, env={"LANG": "zh_CN.UTF-8"})
     assert "状态" in chinese.out and not english(chinese.out + chinese.err)

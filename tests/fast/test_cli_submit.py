@@ -18,12 +18,14 @@ from submitter.errors import UnreachableError
 from submitter.gang.record import END_PREFIX, FITNESS_PREFIX, PROOF_PREFIX, VERDICT_PREFIX
 from tests.support.cli import english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says, takes_effect_then
+from tests.support.processes import wait_for
 
 TINY = """\
 name: tiny
 cluster: {nodes: 1, npus_per_node: 2}
 trainer: {module: my.trainer}
 arguments: {}
+recovery: {max_attempts: 1}
 """
 
 
@@ -141,32 +143,31 @@ def test_another_job_under_the_same_name_is_refused(tiny: str, ray: FakeRay, tmp
     assert set(npurun(*words, "--json", "--", "x=1", home=tmp_path).error) == {"message", "where"}
 
 
+def state_of(run: str, home: Path) -> str:
+    state: str = npurun("status", run, "--json", home=home).document["state"]
+    return state
+
+
 def test_the_name_of_an_ended_run_is_refused(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
     words = ["submit", tiny, "--detach", "--run", "mine", "--address", ray.address]
     npurun(*words, home=tmp_path)
     ray.jobs["mine-a1"].end("SUCCEEDED", code=0)
+    wait_for(lambda: state_of("mine", tmp_path) == "succeeded", bound_s=20, what="the supervisor sees the end")
     again = npurun(*words, "--lang", "zh", home=tmp_path)
     assert (again.code, again.out) == (2, "") and not english(again.err)
-
-
-def test_recovery_is_said_to_wait(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
-    words = ["submit", tiny, "--detach", "--address", ray.address]
-    assert "recovery:" not in npurun(*words, home=tmp_path).err
-    Path(tiny).write_text(TINY + "recovery: {max_attempts: 2}\n")
-    assert "the recovery: section has no effect yet" in npurun(*words, home=tmp_path).err
 
 
 def test_warnings_are_told_and_do_not_refuse(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
     Path(tiny).write_text(TINY.replace("nodes: 1", "nodes: 2") + "env: {HCCL_SOCKET_IFNAME: eth0}\n")
     result = npurun("submit", tiny, "--detach", "--json", "--address", ray.address, home=tmp_path)
-    assert result.code == 0 and f"{tiny}:5: warning NR" in result.err
+    assert result.code == 0 and f"{tiny}:6: warning NR" in result.err
     assert result.document["run"]
 
 
 def test_errors_of_checks_refuse_before_the_cluster_is_asked(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
     Path(tiny).write_text(TINY + "env: {RANK: 0}\n")
     result = npurun("submit", tiny, "--detach", "--address", ray.address, home=tmp_path)
-    assert (result.code, result.out) == (3, "") and f"{tiny}:5: error NR" in result.err
+    assert (result.code, result.out) == (3, "") and f"{tiny}:6: error NR" in result.err
     assert not ray.requests
 
 
@@ -210,7 +211,7 @@ def test_a_run_whose_following_fails_keeps_its_name_in_the_document(
     def lost(*_: object, **__: object) -> None:
         raise UnreachableError("follow.forgotten", submission="tiny-1-a1", address="http://gone")
 
-    monkeypatch.setattr("submitter.supervise.follow.follow", lost)
+    monkeypatch.setattr("submitter.supervise.follow_run.follow_run", lost)
     with FakeRay() as ray:
         told = npurun("submit", tiny, "--run", "tiny-1", "--json", "--address", ray.address, home=tmp_path)
     assert told.code == 4

@@ -237,7 +237,7 @@ class TestLogs:
 class TestStop:
     @staticmethod
     def _stop(ledger: Ledger, client: RayClient, clock: HandClock, tell: Any = _nothing) -> dict[str, Any]:
-        return stop("run", ledger, client, tell=tell, clock=clock, sleep=clock.sleep)
+        return stop("run", ledger, client, tell=tell, care=bool, clock=clock, sleep=clock.sleep)
 
     def test_a_running_run(self, ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
         ray.add_job("run-a1", "FAILED")
