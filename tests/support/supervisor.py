@@ -11,7 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import submitter
+from submitter.gang.record import EXIT_OF_REASON, End
 from submitter.ledger import Ledger, is_stale
+from tests.support.fake_ray import FakeJob
 from tests.support.processes import command_line, wait_for
 
 BOUND_S = 20.0
@@ -71,6 +73,13 @@ def ledger_of(home: Path) -> Iterator[Ledger]:
         yield ledger
     finally:
         ledger.close()
+
+
+def end_of(fake: FakeJob, reason: str) -> None:
+    """The attempt ends as its driver ends it: the record, then Ray's word."""
+    fake.write(End(fake.submission_id, "training", reason).line().encode() + b"\n")
+    code = EXIT_OF_REASON[reason]
+    fake.end("FAILED" if code else "SUCCEEDED", code=code, error_type="JOB_ENTRYPOINT_COMMAND_ERROR" if code else None)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
