@@ -18,8 +18,6 @@ ON_REASON = "recovery.on_reason"
 RETRIES = ("now", "backoff", "exclude_node")
 """What a policy may ask for without a change."""
 _NO_FAILURES = ("succeeded", "stopped", "still_running")
-_NOT_OF_A_CHANGE = "NR107"
-"""A change is meant to set again what the job sets."""
 
 
 def on_reason(case: Case) -> Iterator[Finding]:
@@ -66,6 +64,4 @@ def _on_reason(case: Case, name: str, severity: Severity, why: str, how: str, **
 
 
 def _findings(case: Case) -> list[Finding]:
-    """Of the composition's rules, but for those that a change is meant to break."""
-    rules = [rule for rule in composition.RULES if rule.id != _NOT_OF_A_CHANGE]
-    return [one for rule in rules for one in rule.check(case) if isinstance(one, Finding)]
+    return [one for rule in composition.RULES for one in rule.check(case) if isinstance(one, Finding)]

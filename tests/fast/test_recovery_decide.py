@@ -26,7 +26,8 @@ from submitter.recovery.decide import (
 )
 from submitter.recovery.policy import Policy
 from submitter.recovery.reasons import FAMILIES, REASONS
-from submitter.texts import LANGUAGES, TABLE, text
+from submitter.texts import LANGUAGES, text
+from submitter.texts.decide import TEXTS
 
 NODES = ("10.0.0.1", "10.0.0.2")
 
@@ -360,7 +361,7 @@ def test_the_inputs_say_what_it_rests_on() -> None:
 def test_there_is_a_text_for_each_end_and_each_way_and_no_other() -> None:
     ways = {"now", "backoff", "unknown", "exclude_node", "node_unknown", "with_change", "with_change_later"}
     ways |= {"starts_over", "cluster_lost", "not_placed"}
-    told = {text_id.removeprefix("decide.") for text_id in TABLE if text_id.startswith("decide.")}
+    told = {text_id.removeprefix("decide.") for text_id in TEXTS}
     assert told == ways | set(ENDS)
 
 

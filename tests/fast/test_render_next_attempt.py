@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from runtime_env.build import delivered_flags
 from submitter.errors import UsageError
+from submitter.gang.__main__ import plan_of
 from submitter.gang.attempt_safe import (
     LOGGER_PATH,
     LOGGER_ROOT,
     as_in_job,
     attempt_safe,
     left_to_process,
-    number_of,
 )
 from submitter.job.model import Job
 from submitter.render.next_attempt import next_request
+from submitter.render.plan import plan
 from submitter.render.request import Facts, request, request_bytes, spec_hash
 from tests.support.builders import job, torchrun_job
 
@@ -156,9 +157,12 @@ def test_the_way_back_gives_the_job_s_own_value(value: str, name: str, attempt: 
 
 def test_the_driver_proves_what_the_request_carries() -> None:
     made = job(flags={LOGGER_PATH: "/x.jsonl", LOGGER_ROOT: "/shared", "A": "1"})
-    sent = env_of(following(first(made), 4))
-    wanted = attempt_safe(delivered_flags(made), number_of(sent["NPURUN_ATTEMPT"]))
+    sent = env_of(following(first(made), 4, quarantine=("10.0.0.1", "10.0.0.2")))
+    carried_out = plan_of(plan(made).to_json(), sent)
+    wanted = carried_out.flags
+    assert wanted[LOGGER_PATH] == "/x.a4.jsonl" and set(wanted) == set(delivered_flags(made))
     assert {name: sent[name] for name in wanted} == wanted
+    assert carried_out.quarantine == ("10.0.0.1", "10.0.0.2")
 
 
 @pytest.mark.parametrize(
