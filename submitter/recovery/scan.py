@@ -30,6 +30,7 @@ LINE_AFTER_BYTES = 4096
 """Of a long line, around a core."""
 LINE_HEAD_BYTES = 160
 """Of a long line: who wrote it, and when."""
+CARRIAGE_RETURN = 0x0D
 LOOK_BACK_BYTES = 1 << 12
 """For the time of a line that has none of its own."""
 SEGMENTS = 20
@@ -310,6 +311,8 @@ class _Pass:
 
     def _find(self, index: int, line: _Line) -> None:
         signature = self.matcher.table[index]
+        if not signature.may_be(line.raw):
+            return
         values = signature.find(line.text)
         if values is None:
             return
@@ -347,37 +350,49 @@ def _ends(found: list[int]) -> list[int]:
 class _Line:
     """A line of a block, and the place in it that was asked for."""
 
-    def __init__(self, data: bytes, start: int, place: int, number: int) -> None:
-        self.data, self.start, self.place, self.number = data, start, place, number
+    def __init__(self, lines: _Lines, start: int, place: int) -> None:
+        self.lines, self.data, self.start, self.place = lines, lines.data, start, place
+        self.head, self.raw = _window(lines.data, place, start)
+
+    @cached_property
+    def number(self) -> int:
+        return self.lines.number_at(self.start)
 
     @cached_property
     def text(self) -> str:
-        end = self.data.find(b"\n", self.place)
-        return _text(self.data, self.place, self.start, len(self.data) if end < 0 else end)
+        text = decode(self.raw)
+        return f"{decode(self.head)} … {text}" if self.head else text
 
 
 class _Lines:
     """Lines of a block by a place in it; asked for in ascending order."""
 
     def __init__(self, block: Block) -> None:
-        self.data, self.number = block.data, block.line
-        self.line = _Line(block.data, 0, 0, block.line)
+        self.data, self.number, self.counted = block.data, block.line, 0
+        self.line = _Line(self, 0, 0)
 
     def around(self, place: int) -> _Line:
         start = self.data.rfind(b"\n", 0, place) + 1
         if start != self.line.start or place - self.line.place > LINE_BEFORE_BYTES:
-            self.number += self.data.count(b"\n", self.line.start, start)
-            self.line = _Line(self.data, start, place, self.number)
+            self.line = _Line(self, start, place)
         return self.line
 
+    def number_at(self, start: int) -> int:
+        self.number += self.data.count(b"\n", self.counted, start)
+        self.counted = start
+        return self.number
 
-def _text(data: bytes, place: int, start: int, end: int) -> str:
-    """The line; of a progress bar's many states the one that holds the place, of a long line what is around it."""
-    last = end - 1 if end > start and data[end - 1] == 0x0D else end
+
+def _window(data: bytes, place: int, start: int) -> tuple[bytes, bytes]:
+    """The line; of a progress bar's many states the one that holds the place, of a long line what is around it.
+
+    First the line's own beginning, where that is left out.
+    """
+    end = data.find(b"\n", place)
+    end = len(data) if end < 0 else end
+    last = end - 1 if end > start and data[end - 1] == CARRIAGE_RETURN else end
     begin = max(start, data.rfind(b"\r", start, place) + 1)
     over = data.find(b"\r", place, last)
     stop = last if over < 0 else over
     low, high = max(begin, place - LINE_BEFORE_BYTES), min(stop, place + LINE_AFTER_BYTES)
-    head = data[start : min(start + LINE_HEAD_BYTES, low)]
-    text = decode(data[low:high])
-    return f"{decode(head)} … {text}" if head else text
+    return data[start : min(start + LINE_HEAD_BYTES, low)], data[low:high]

@@ -26,6 +26,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from submitter.recovery.pattern_literals import literals_of
+
 FOLDER = Path(__file__).parent / "signatures"
 
 Role = Literal["root", "cascade", "noise"]
@@ -62,6 +64,22 @@ class Signature:
     def regex(self) -> re.Pattern[str] | None:
         """Compiled when its literal is first seen: all at once would cost every start a quarter of a second."""
         return re.compile(self.pattern) if self.pattern else None
+
+    @cached_property
+    def needed(self) -> tuple[tuple[bytes, ...], ...]:
+        """Of each, one is in every line that the pattern matches: looked for first, at a hundredth of its cost."""
+        clauses = literals_of(self.pattern or "", self.literal)
+        return tuple(tuple(text.encode() for text in clause) for clause in clauses)
+
+    def may_be(self, raw: bytes) -> bool:
+        """False for a line that `find` finds nothing in."""
+        for clause in self.needed:
+            for text in clause:  # plain loops: this is asked of every line with a core
+                if text in raw:
+                    break
+            else:
+                return False
+        return True
 
     def find(self, text: str) -> dict[str, str] | None:
         """The pattern's groups in a line's text (without colours); None when the line is another one."""
