@@ -107,6 +107,7 @@ class _Case:
     """Allowed for this reason, and not made yet."""
     changed: bool
     """What is allowed has been made already."""
+    exclude: tuple[str, ...]
     policy: Policy
 
 
@@ -115,13 +116,11 @@ def decide(history: Sequence[Past], policy: Policy, *, now_s: float, jitter: flo
 
     `now_s` is of the same clock as the times in `history`; `jitter` from -1 to 1 moves the wait by up to 20 %.
     `counts_from`: number of the first attempt since a person last resumed the run; what the policy grants counts anew
-    from there, while steps, changes and nodes left out stay.
+    from there, and nodes may be used again (but for those in quarantine), while steps and changes stay.
     """
     case = _case(history, policy, now_s, counts_from)
-    excluded = (past.node for past in history if past.node and _retry(past, policy) == "exclude_node")
-    exclude = tuple(dict.fromkeys(excluded))
     applied = merged(*(past.changes for past in history))
-    inputs = _inputs(case, applied)
+    exclude, inputs = case.exclude, _inputs(case, applied)
     if why := next((why for why, holds in ENDS.items() if holds(case)), None):
         action: Literal["stop", "succeeded"] = "succeeded" if why == "succeeded" else "stop"
         return Decision(action, 0.0, exclude, applied, why, _values(case, why, 0.0), inputs)
@@ -129,6 +128,11 @@ def decide(history: Sequence[Past], policy: Policy, *, now_s: float, jitter: flo
     wait_s = _backoff_s(case) * (1 + MAX_JITTER * max(-1.0, min(1.0, jitter))) if backs_off else 0.0
     changes = merged(applied, case.change)
     return Decision("retry", wait_s, exclude, changes, why, _values(case, why, wait_s), inputs)
+
+
+def resumed(history: Sequence[Past]) -> Decision:
+    """What a person's resume does: another attempt at once, with the changes that were made."""
+    return Decision("retry", 0.0, (), merged(*(past.changes for past in history)), "resumed")
 
 
 def merged(*lists: Sequence[str]) -> tuple[str, ...]:
@@ -158,6 +162,7 @@ def _case(history: Sequence[Past], policy: Policy, now_s: float, counts_from: in
         retry=_retry(last, policy),
         change=() if made.issuperset(rule.change) else rule.change,
         changed=bool(rule.change) and made.issuperset(rule.change),
+        exclude=_blamed(recent, policy),
         policy=policy,
     )
 
@@ -179,6 +184,11 @@ def _retry(past: Past, policy: Policy) -> Retry:
     if past.family in FIXED_FAMILIES:
         return "after_change"
     return past.retry if own is None else own
+
+
+def _blamed(pasts: Sequence[Past], policy: Policy) -> tuple[str, ...]:
+    nodes = (past.node for past in pasts if past.node and _retry(past, policy) == "exclude_node")
+    return tuple(dict.fromkeys(nodes))
 
 
 def _stopped(case: _Case) -> bool:

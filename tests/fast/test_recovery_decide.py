@@ -23,6 +23,7 @@ from submitter.recovery.decide import (
     Decision,
     Past,
     decide,
+    resumed,
 )
 from submitter.recovery.policy import Policy
 from submitter.recovery.reasons import FAMILIES, REASONS
@@ -334,11 +335,13 @@ def test_attempts_and_hours_are_what_the_policy_grants() -> None:
     assert decided(waits, hour, now_s=100 + 3590).why == "max_hours"  # 15 s later it would be too late
 
 
-def test_a_person_s_resume_grants_everything_anew_but_forgets_nothing() -> None:
+def test_a_person_s_resume_grants_everything_anew_but_keeps_steps_and_changes() -> None:
     pasts = [past("node_lost", 1, node=NODES[0], last_step=9, changes=("a=1",)), *history(*[("peer_lost", 9)] * 5)[1:]]
     assert decided(pasts, Policy(max_attempts=3)).action == "stop"
     anew = decided(pasts, Policy(max_attempts=3, max_hours=0.1), counts_from=5)
-    assert (anew.action, anew.exclude, anew.changes, anew.inputs["best_step"]) == ("retry", (NODES[0],), ("a=1",), 9)
+    assert (anew.action, anew.exclude, anew.changes, anew.inputs["best_step"]) == ("retry", (), ("a=1",), 9)
+    at_once = resumed(pasts)
+    assert (at_once.action, at_once.wait_s, at_once.changes, at_once.why) == ("retry", 0.0, ("a=1",), "resumed")
     assert decided(pasts, Policy(max_attempts=1), counts_from=5).why == "max_attempts"
 
 
