@@ -181,11 +181,16 @@ def _place(reason: str, file: str, kind: str = r".") -> _Place:
     return _Place(reason, re.compile(file), re.compile(kind))
 
 
+_CONFIG_CODE = (
+    r"/verl/(?:\w+/)*config/|/verl/utils/config\.py|/vllm/config/|/vllm/engine/arg_utils\.py|/vllm_ascend/\w*config\.py"
+)
+"""Where the trainer and the rollout check what they were given."""
 _PLACES = (
     _place("data_column_missing", r"/verl/utils/dataset/|/datasets/", r"^KeyError"),
     _place("data_missing", r"/verl/utils/dataset/|/datasets/", r"^FileNotFoundError"),
     _place("data_unreadable", r"/verl/utils/dataset/|/datasets/|/pyarrow/", r"Arrow|Unicode|JSONDecode|ParserError"),
     _place("checkpoint_missing", r"load_checkpoint|checkpoint_manager|/dist_checkpointing/", r"^FileNotFoundError"),
+    _place("config_value", _CONFIG_CODE, r"ValueError|AssertionError|ValidationError|NotImplementedError"),
     _place("module_missing", r".", r"^ModuleNotFoundError"),
     _place("import_failed", r".", r"^ImportError"),
     _place("permission_denied", r".", r"^PermissionError"),
