@@ -38,7 +38,7 @@ def failure(known: Known, jobs: Collection[str], own_job: str) -> dict[str, Any]
 def hang(attempt: str) -> dict[str, Any]:
     """`{"lines": [...], "stopped": how many of the attempt's processes somebody has stopped}`."""
     mask = Masker(os.environ)
-    found = [one for one in processes.of_attempt(attempt) if one.pid != os.getpid()]
+    found = [one for one in processes.of_attempt(attempt) if one.pid != os.getpid() and _is_here(one.pid)]
     stacks = Bounded(lambda: stuck.stuck(found), STUCK_S)
     lines = [*(stacks.value or [f"processes: {stacks.why}"]), *_npus()]
     return {"lines": [mask(line) for line in lines][:LINES_SHOWN], "stopped": len(stuck.stopped(found))}
@@ -48,6 +48,11 @@ def plog_folders(environ: Mapping[str, str]) -> list[Path]:
     """Where CANN logs its processes: `$ASCEND_PROCESS_LOG_PATH`, `$ASCEND_WORK_PATH/log`, else `~/ascend/log`."""
     named = environ.get(PLOG_FLAG) or (f"{environ[WORK_FLAG]}/log" if environ.get(WORK_FLAG) else "")
     return [Path(named)] if named else [Path.home() / "ascend" / "log"]
+
+
+def _is_here(pid: int) -> bool:
+    """Not another Ray node's on the same host."""
+    return processes.raylet_of(pid) in (processes.raylet_of(os.getpid()), None)
 
 
 def _memory(known: Known, mask: Masker) -> list[Tail]:

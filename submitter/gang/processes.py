@@ -90,6 +90,11 @@ def lineage(pid: int, proc: Path = PROC) -> list[int]:
     return line
 
 
+def raylet_of(pid: int, proc: Path = PROC) -> int | None:
+    """The raylet that a process comes from; None: from none, or from one that has gone."""
+    return next((one for one in lineage(pid, proc) if _program(proc / str(one)) == "raylet"), None)
+
+
 def leftovers(processes: Iterable[Process], driver_line: Sequence[int], own_job: str) -> list[Process]:
     """Those that the trainer left behind.
 
@@ -165,6 +170,13 @@ def _read(folder: Path, wanted: Callable[[Sequence[bytes]], bool]) -> Process | 
     state, parent, started = _stat(folder)
     job = next((entry[len(b"RAY_JOB_ID=") :].decode() for entry in environ if entry.startswith(b"RAY_JOB_ID=")), "")
     return Process(int(folder.name), parent, state, started, command, job) if started else None
+
+
+def _program(folder: Path) -> str:
+    try:
+        return Path(os.fsdecode((folder / "cmdline").read_bytes().partition(b"\0")[0])).name
+    except OSError:
+        return ""
 
 
 def _variables(entries: Iterable[bytes]) -> dict[str, str]:
