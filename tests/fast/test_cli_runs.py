@@ -131,7 +131,7 @@ def test_status_for_people(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
     ended = npurun("status", "mine", home=tmp_path)
     assert "step   12 / 100" in ended.out and "nodes  10.0.0.1 10.0.0.2" in ended.out
     assert rows(ended)[-1][:4] == ["a1", "failed", "trainer_failed", "12"]
-    assert ended.err == "log: npurun logs mine\n"
+    assert ended.err == "log: npurun logs mine\ngo on: npurun resume mine\n"
     chinese = npurun("status", "mine", home=tmp_path, env={"LANG": "zh_CN.UTF-8"})
     assert "状态" in chinese.out and not english(chinese.out + chinese.err)
 

@@ -13,6 +13,17 @@ from tests.support.processes import carrying, command_line
 
 JOB = str(Path(__file__).parents[1] / "standin" / "job.yaml")
 COMMAND_BOUND_S = 300
+CONFIG = {
+    "model_type": "qwen2",
+    "architectures": ["Qwen2ForCausalLM"],
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 32768,
+    "vocab_size": 512,
+}
 
 
 @dataclass(frozen=True)
@@ -73,9 +84,10 @@ def make_files(folder: Path) -> None:
 
     model = folder / "model"
     model.mkdir(parents=True, exist_ok=True)
-    (model / "config.json").write_text(json.dumps({"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"]}))
+    (model / "config.json").write_text(json.dumps(CONFIG))
     (model / "tokenizer.json").write_text("{}")
+    (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"}))
     header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     (model / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
-    row = {"prompt": [{"role": "user", "content": "1+1="}], "data_source": "s", "reward_model": {"ground_truth": "2"}}
+    row = {"prompt": [{"role": "user", "content": "1+1="}], "data_source": "openai/gsm8k", "reward_model": {"ground_truth": "2"}}
     parquet.write_table(pyarrow.Table.from_pylist([row] * 16), folder / "rows.parquet")
