@@ -22,7 +22,8 @@ SHARDS = ("model", "optim", "extra_state")
 def main(arguments: list[str]) -> None:
     import ray
 
-    settings = dict(argument.lstrip("+").split("=", 1) for argument in arguments)
+    pairs = (argument.lstrip("+").split("=", 1) for argument in arguments)
+    settings = {key: unquoted(value) for key, value in pairs}
     attempt = os.environ["NPURUN_ATTEMPT"]
     ray.init(address="auto", namespace=f"npurun-{attempt}")
     gang = ray.get(ray.get_actor("gang").facts.remote(), timeout=START_BOUND_S)
@@ -108,6 +109,14 @@ class TaskRunnerV1:
         import ray
 
         return list(ray.get([getattr(rank, method).remote(*values) for rank in self._ranks]))
+
+
+def unquoted(value: str) -> str:
+    """As Hydra reads a quoted string."""
+    quote = value[:1]
+    if quote not in ("'", '"') or value[-1:] != quote:
+        return value
+    return value[1:-1].replace(f"\\{quote}", quote)
 
 
 def compute_score(step: int) -> float:
