@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_STEP = re.compile(r"(?<![\w/.])step:(\d{1,15}) - (.*)")
-"""Not `training/global_step:12 - ` nor `timing_s/step:12 - `, which stand in the same line."""
+_STEP = re.compile(r"(?:\([^()]{1,200}\) ?)?\s*step:(\d{1,9}) - (.*)")
+"""At a line's beginning alone, but for Ray's mark of who printed it: elsewhere it may stand in a model's answer."""
 _REPEATED = re.compile(r" ?\[repeated \d+x across cluster\].*$")
 _NUMPY = re.compile(r"np\.\w+\((.*)\)")
 """`np.float64(0.5)`: how numpy 2 prints its own numbers."""
@@ -28,7 +28,7 @@ def step_of(line: str) -> Step | None:
     """The step that `line` tells of, or None."""
     if "step:" not in line:
         return None
-    found = _STEP.search(_COLOUR.sub("", line) if "\x1b" in line else line)
+    found = _STEP.match(_COLOUR.sub("", line) if "\x1b" in line else line)
     return Step(int(found[1]), dict(_metrics(_REPEATED.sub("", found[2])))) if found else None
 
 

@@ -24,10 +24,9 @@ T = TypeVar("T")
 POLL_VARIABLE = "NPURUN_POLL_MAX_S"
 POLL_FIRST_S = 1.0
 POLL_MAX_S = 15.0
-POLL_SOON_S = 2.0
-"""A few runs cost nothing: an end is noticed within 2 s however quiet they are."""
-POLLS_PER_S = 7.0
-"""All quiet runs together: a hundred are looked at every 15 s."""
+POLLS_PER_S = 4.0
+"""Of all quiet runs together, until POLL_MAX_S is reached at sixty: up to four are looked at every second, however
+quiet they are, so that what follows an end is there within two."""
 AWAY_SAY_S = 300.0
 """How often a cluster that stays away is told of again."""
 
@@ -103,7 +102,7 @@ class World:
     def poll_cap_s(self) -> float:
         if self.poll_max_s is not None:
             return max(POLL_FIRST_S, self.poll_max_s)
-        return min(max(self.runs / POLLS_PER_S, POLL_SOON_S), POLL_MAX_S)
+        return min(max(self.runs / POLLS_PER_S, POLL_FIRST_S), POLL_MAX_S)
 
     def _away(self, run: Run, cluster: Cluster, error: NpurunError) -> None:
         first = not cluster.away

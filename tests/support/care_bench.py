@@ -252,7 +252,7 @@ class Bench:
 
     def submit(self, run: str = "run", *, posted: bool = True, policy: Policy | None = None, **changes: Any) -> Run:
         """As `npurun submit` does it, up to the POST or up to just before it."""
-        body = body_of(run)
+        body = body_of(run, head_id=self.cluster.head_id)
         self.ledger.keep_package(PACKAGE.name, PACKAGE.data)
         self.cluster.packages.setdefault(PACKAGE.name, PACKAGE.data)
         noted = self.ledger.record_intent(
@@ -295,7 +295,14 @@ class Bench:
         return [attempt.reason for attempt in self.ledger.attempts(run)]
 
 
-def body_of(run: str, attempt: int = 1) -> dict[str, Any]:
+def without_syncs(ledger: Ledger) -> Ledger:
+    """A process that dies is no power failure, and the disk is what takes the time."""
+    ledger._database._sync = lambda durable: None  # type: ignore[method-assign]
+    ledger._database.connection.execute("PRAGMA synchronous = OFF")
+    return ledger
+
+
+def body_of(run: str, attempt: int = 1, head_id: str = "head-1") -> dict[str, Any]:
     identity = submission_id(run, attempt)
     return {
         "entrypoint": "python3 -m npurun_gang",
@@ -305,7 +312,7 @@ def body_of(run: str, attempt: int = 1) -> dict[str, Any]:
             "py_modules": [PACKAGE.uri],
         },
         "metadata": {RUN_KEY: run, ATTEMPT_KEY: str(attempt), JOB_KEY: "tiny", SPEC_KEY: SPEC},
-        "entrypoint_label_selector": {"ray.io/node-id": "head-1"},
+        "entrypoint_label_selector": {"ray.io/node-id": head_id},
     }
 
 

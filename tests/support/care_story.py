@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from submitter.ledger import Ledger
-from tests.support.care_bench import Bench, FakeCluster, Job, in_doubt, resumed_line, step_line
+from tests.support.care_bench import Bench, FakeCluster, Job, in_doubt, resumed_line, step_line, without_syncs
 from tests.support.clock import HandClock
 
 LIVES_S = 6.0
@@ -70,9 +70,7 @@ class Story:
         self.cluster.on_post = self._posted
         self.stop_at = stop_at
         ledger = Ledger(home)
-        # A process that dies is no power failure, and the disk is what takes the time.
-        ledger._database._sync = lambda durable: None  # type: ignore[method-assign]
-        ledger._database.connection.execute("PRAGMA synchronous = OFF")
+        without_syncs(ledger)
         self.bench = Bench(home, ledger=Watched(ledger, bomb), clock=clock, cluster=self.cluster)
         self.bench.connect = lambda _address: Watched(self.cluster, bomb)
         self.bench.inbox.tick = self._tick
