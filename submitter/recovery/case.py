@@ -100,11 +100,11 @@ class Case:
     def marked(self, mark: Mark) -> list[Marked]:
         return self.driver.marked(mark) if self.driver else []
 
-    def went_on_after(self, spot: Spot) -> bool:
-        """Steps were logged after this line: it did not end the attempt."""
-        if len(self.steps) < GOES_ON_STEPS:
+    def went_on_after(self, spot: Spot, steps: int = GOES_ON_STEPS) -> bool:
+        """So many steps were logged after this line."""
+        if len(self.steps) < steps:
             return False
-        later = self.steps[-GOES_ON_STEPS].spot
+        later = self.steps[-steps].spot
         if later.file == spot.file:
             return spot.line < later.line
         return None not in (later.time, spot.time) and (spot.time or 0) < (later.time or 0)

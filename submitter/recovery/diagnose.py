@@ -231,15 +231,21 @@ def _of_record(view: _View, reason: str) -> Diagnosis:
 
 
 def _by_log(view: _View) -> Diagnosis | None:
-    best, case = view.best, view.case
-    alive = view.facts.status in ("RUNNING", "PENDING") or (
-        view.facts.status is None and view.end is None and case.is_open and best is not None and best.tier > Tier.SAID
-    )
-    if best is None or alive:
+    best = view.best
+    if best is None or _is_alive(view, best):
         return None
     if best.tier > Tier.ROOT and _telling_error_type(view):
         return None
     return _of_lead(view, best)
+
+
+def _is_alive(view: _View, best: Lead) -> bool:
+    """Nothing says that it ended, and it may have gone on in spite of what went wrong."""
+    if view.facts.status is not None:
+        return view.facts.status in ("RUNNING", "PENDING")
+    if view.end is not None or not view.case.is_open or best.tier == Tier.SAID:
+        return False
+    return best.tier > Tier.ROOT or view.case.went_on_after(best.spot, steps=1)
 
 
 def _telling_error_type(view: _View) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _JUNK = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
+LEAST_CHINESE = 2
+"""Characters; a single one may be two of another encoding."""
 _CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 
 _PREFIXES = (
@@ -69,7 +71,7 @@ def _chinese(raw: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     strange = [char for char in text if char > "\x7f"]
-    return text if all(map(_CJK.match, strange)) else None
+    return text if len(strange) >= LEAST_CHINESE and all(map(_CJK.match, strange)) else None
 
 
 def split_origin(text: str) -> tuple[Origin, str]:

@@ -352,7 +352,12 @@ class _Line:
 
     def __init__(self, lines: _Lines, start: int, place: int) -> None:
         self.lines, self.data, self.start, self.place = lines, lines.data, start, place
-        self.head, self.raw = _window(lines.data, place, start)
+        self.low, self.high = _window(lines.data, place, start)
+        self.raw = lines.data[self.low : self.high]
+
+    def shows(self, place: int) -> bool:
+        """With enough of what follows it."""
+        return self.low <= place < self.high and place - self.place <= LINE_BEFORE_BYTES
 
     @cached_property
     def number(self) -> int:
@@ -360,8 +365,8 @@ class _Line:
 
     @cached_property
     def text(self) -> str:
-        text = decode(self.raw)
-        return f"{decode(self.head)} … {text}" if self.head else text
+        text, head = decode(self.raw), self.data[self.start : min(self.start + LINE_HEAD_BYTES, self.low)]
+        return f"{decode(head)} … {text}" if head else text
 
 
 class _Lines:
@@ -369,12 +374,11 @@ class _Lines:
 
     def __init__(self, block: Block) -> None:
         self.data, self.number, self.counted = block.data, block.line, 0
-        self.line = _Line(self, 0, 0)
+        self.line: _Line | None = None
 
     def around(self, place: int) -> _Line:
-        start = self.data.rfind(b"\n", 0, place) + 1
-        if start != self.line.start or place - self.line.place > LINE_BEFORE_BYTES:
-            self.line = _Line(self, start, place)
+        if self.line is None or not self.line.shows(place):
+            self.line = _Line(self, self.data.rfind(b"\n", 0, place) + 1, place)
         return self.line
 
     def number_at(self, start: int) -> int:
@@ -383,16 +387,14 @@ class _Lines:
         return self.number
 
 
-def _window(data: bytes, place: int, start: int) -> tuple[bytes, bytes]:
-    """The line; of a progress bar's many states the one that holds the place, of a long line what is around it.
+def _window(data: bytes, place: int, start: int) -> tuple[int, int]:
+    """Of a line: all of it; of a progress bar's many states the one that holds the place, of a long one what is around.
 
-    First the line's own beginning, where that is left out.
+    The line's end is not in it.
     """
     end = data.find(b"\n", place)
     end = len(data) if end < 0 else end
     last = end - 1 if end > start and data[end - 1] == CARRIAGE_RETURN else end
     begin = max(start, data.rfind(b"\r", start, place) + 1)
     over = data.find(b"\r", place, last)
-    stop = last if over < 0 else over
-    low, high = max(begin, place - LINE_BEFORE_BYTES), min(stop, place + LINE_AFTER_BYTES)
-    return data[start : min(start + LINE_HEAD_BYTES, low)], data[low:high]
+    return max(begin, place - LINE_BEFORE_BYTES), min(last if over < 0 else over, place + LINE_AFTER_BYTES)

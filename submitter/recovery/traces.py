@@ -41,10 +41,11 @@ _LIBRARY = re.compile(
     r"|/verl/(?:trainer|workers|utils|single_controller|models"
     r"|third_party|experimental|plugin|interactions|tools|checkpoint_engine|protocol\.py|base_config\.py)"
     r"|/(?:vllm|vllm_ascend|vllm-ascend|sglang|megatron|Megatron-LM|torch|torch_npu|transformers"
-    r"|ray|hydra|omegaconf|npurun_gang|transfer_queue|tensordict)/"
+    r"|ray(?!/session_)|hydra|omegaconf|npurun_gang|transfer_queue|tensordict)/"
 )
+"""What a job sends along is the user's, though it lies in a folder of Ray's session."""
 _TRAINERS_OWN = re.compile(
-    r"/(?:verl/(?:trainer|workers|utils|single_controller|models|experimental|plugin|checkpoint_engine)|ray|vllm"
+    r"/(?:verl/(?:trainer|workers|utils|single_controller|models|experimental|plugin|checkpoint_engine)|ray(?!/session_)|vllm"
     r"|vllm_ascend|sglang|megatron|mindspeed|npurun_gang)/"
 )
 """Below these nothing is the user's: who is called by them is the user's code or theirs."""
