@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from submitter.errors import UsageError
-from submitter.gang.record import END_PREFIX
 from submitter.recovery.lines import decode
-from submitter.recovery.scan import LINE_AFTER_BYTES, Find, Mark, Marked, Scanned, Segment, Spot
+from submitter.recovery.scan import LINE_AFTER_BYTES, Find, Mark, Marked, Scanned, Segment, Spot, end_record
 from submitter.recovery.traces import Trace
 
 GOES_ON_STEPS = 2
@@ -66,7 +64,7 @@ class Case:
     @cached_property
     def end(self) -> tuple[dict[str, Any], Spot] | None:
         """The last end record of npurun's driver, and where it stands."""
-        found = [(record, one.spot) for one in self.marked("end") if (record := _end_record(one.spot.text))]
+        found = [(record, one.spot) for one in self.marked("end") if (record := end_record(one.spot.text))]
         return found[-1] if found else None
 
     @cached_property
@@ -165,14 +163,6 @@ def _begin(log: Scanned) -> float | None:
     spots = [one.spot for segment in log.segments for mark in segment.seen for one in segment.marked(mark)]
     times = [spot.time for spot in spots if spot.time is not None]
     return min(times) if times else None
-
-
-def _end_record(text: str) -> dict[str, Any] | None:
-    try:
-        record = json.loads(text[len(END_PREFIX) :])
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) and isinstance(record.get("reason"), str) else None
 
 
 def _errors(log: Scanned) -> Iterator[Spot]:

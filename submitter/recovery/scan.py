@@ -7,14 +7,16 @@ What is kept is bounded, however long the log is: the first and the last of each
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from submitter.gang.record import END_PREFIX
 from submitter.recovery.lines import Origin, decode, split_origin, time_of, year_of
 from submitter.recovery.logs import Block, DamagedError, Source, blocks
 from submitter.recovery.signatures import Signature
@@ -189,6 +191,15 @@ def read_mark(mark: Mark, text: str) -> Mapping[str, str] | None:
     return match.groupdict() if match else None
 
 
+def end_record(text: str) -> dict[str, Any] | None:
+    """What npurun's driver wrote last; None for a line that only begins like it."""
+    try:
+        record = json.loads(text.removeprefix(END_PREFIX))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("reason"), str) else None
+
+
 def _last_line(before: bytes) -> str:
     return split_origin(decode(before[before.rfind(b"\n", 0, -1) + 1 :]))[1]
 
@@ -300,6 +311,8 @@ class _Pass:
                 self._find(wanted, line)
             elif (mark := _MARKS[~wanted][0]) == "trace":
                 self._trace(line)
+            elif mark == "end":
+                self._end(line)
             else:
                 self._mark(mark, self._spot(line))
 
@@ -319,6 +332,12 @@ class _Pass:
         kept = self.segment.kept.setdefault(index, Kept())
         if kept.newest is None or kept.newest.spot.line != line.number:
             kept.add(Find(signature, self._spot(line), values))
+
+    def _end(self, line: _Line) -> None:
+        """Of any length: the record quotes evidence."""
+        spot = replace(self._spot(line), text=decode(line.whole))
+        if end_record(spot.text) is not None:
+            self._mark("end", spot)
 
     def _mark(self, mark: Mark, spot: Spot) -> None:
         values = read_mark(mark, spot.text) if mark in _DIVIDING else {}
@@ -362,6 +381,11 @@ class _Line:
     @cached_property
     def number(self) -> int:
         return self.lines.number_at(self.start)
+
+    @property
+    def whole(self) -> bytes:
+        end = self.data.find(b"\n", self.place)
+        return self.data[self.start : end if end >= 0 else len(self.data)]
 
     @cached_property
     def text(self) -> str:
