@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import parse_proof, parse_resume
+from submitter.gang.record import PREFIX, parse_proof, parse_resume
 from submitter.ledger import Attempt, Quarantined, Run
 from submitter.recovery.diagnose import Diagnosis, Facts, diagnose
 from submitter.recovery.logs import BLOCK_BYTES, Source
@@ -26,6 +26,7 @@ from submitter.supervise.world import World
 T = TypeVar("T")
 EndedBy = Literal["itself", "user", "supervisor"]
 
+END_BYTES = 64 << 20
 HEAD_BYTES = 1 << 20
 """The nodes' verdicts and proofs, and from where it resumed, stand in the log's beginning."""
 LOG_TRIES_S = (0.0, 1.0, 3.0)
@@ -74,45 +75,49 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
         _note(world, run, attempt, diagnosis.reason, diagnosis.node)
 
 
+def diagnosed(world: World, run: Run, attempt: Attempt) -> Care[None]:
+    """Another command has written down that it ended, and not why."""
+    info = yield from world.call(run, lambda client: client.job(attempt.submission_id))
+    if info is not None and info.ended:
+        yield from ended(world, run, attempt, info)
+    else:
+        _record(world, run, attempt, attempt.reason or "unknown", state=attempt.state or LOST, ended_by="itself")
+
+
 def lost(world: World, run: Run, attempt: Attempt, reason: str) -> None:
     """The cluster will never tell how it ended."""
-    diagnosis = Diagnosis(reason, REASONS[reason].retry, values={"address": run.address})
-    with world.ledger.together(world.holder.token):
-        world.ledger.record_end(
-            attempt.submission_id,
-            state=LOST,
-            reason=reason,
-            end=None,
-            started_ms=_begun_ms(world, attempt),
-            ended_ms=world.wall_ms(),
-            diagnosis=diagnosis.as_json("en"),
-            ended_by="user" if world.wants_stop(run.run) else "itself",
-            holder=world.holder.token,
-        )
-        _note(world, run, attempt, reason, None)
+    by: EndedBy = "user" if world.wants_stop(run.run) else "itself"
+    _record(world, run, attempt, reason, state=LOST, ended_by=by)
 
 
 def never_begun(world: World, run: Run, attempt: Attempt, *, reason: str, state: str, ended_by: EndedBy) -> None:
     """It was written down, and is not on the cluster: nor will it be."""
+    _record(world, run, attempt, reason, state=state, ended_by=ended_by)
+
+
+def _record(world: World, run: Run, attempt: Attempt, reason: str, *, state: str, ended_by: EndedBy) -> None:
+    """An end without a log."""
+    known = reason if reason in REASONS else "unknown"
+    diagnosis = Diagnosis(known, REASONS[known].retry, values={"address": run.address})
     with world.ledger.together(world.holder.token):
         world.ledger.record_end(
             attempt.submission_id,
             state=state,
-            reason=reason,
-            end=None,
-            started_ms=None,
-            ended_ms=world.wall_ms(),
-            diagnosis=Diagnosis(reason, REASONS[reason].retry).as_json("en"),
+            reason=known,
+            end=attempt.end,
+            started_ms=attempt.started_ms or _begun_ms(world, attempt),
+            ended_ms=attempt.ended_ms or world.wall_ms(),
+            diagnosis=diagnosis.as_json(),
             ended_by=ended_by,
             holder=world.holder.token,
         )
-        _note(world, run, attempt, reason, None)
+        _note(world, run, attempt, known, None)
 
 
 def _begun_ms(world: World, attempt: Attempt) -> int | None:
     """None: nobody has seen it run."""
-    newest = world.ledger.attempts(attempt.run)[-1]
-    return newest.posted_ms if newest.seen_state == "RUNNING" else None
+    ran = any(one.state == "RUNNING" for one in world.ledger.observations(attempt.submission_id))
+    return attempt.posted_ms if ran else None
 
 
 def told_of(world: World, attempt: Attempt) -> set[str]:
@@ -122,11 +127,10 @@ def told_of(world: World, attempt: Attempt) -> set[str]:
 
 def read_ending(client: RayClient, info: JobInfo, sleep: Callable[[float], None], *, hung: bool) -> Ending:
     """In a lane's thread: the log's end and beginning, bounded, and what is wrong. Raises no `RayError`."""
-    tail = _tried(lambda: last_lines(client, info, MOST_LINES), sleep)
+    tail = _tried(lambda: last_lines(client, info, MOST_LINES, END_BYTES), sleep)
     data = tail.data if tail else b""
     head = data if tail is None or tail.whole else _tried(lambda: _head(client, info), sleep) or b""
-    lines = data.decode("utf-8", "replace").splitlines()
-    first = head[:HEAD_BYTES].decode("utf-8", "replace").splitlines()
+    lines, first = _telling(data), _telling(head[:HEAD_BYTES])
     outcome = outcome_of(info, end_in(lines, info.submission_id))
     sources = [Source(DRIVER_LOG, lambda: _chunks(data))] if tail else []
     facts = Facts(info.status, info.error_type, info.driver_exit_code, outcome.end, info.message)
@@ -203,6 +207,12 @@ def _tried(read: Callable[[], T], sleep: Callable[[float], None]) -> T | None:
         except RayError:
             continue
     return None
+
+
+def _telling(data: bytes) -> list[str]:
+    """The driver's own lines and steps; decoded all at once, a log would take several times its size."""
+    kept = (line for line in data.split(b"\n") if b"step:" in line or line.startswith(PREFIX.encode()))
+    return [line.decode("utf-8", "replace") for line in kept]
 
 
 def _chunks(data: bytes) -> Iterator[bytes]:

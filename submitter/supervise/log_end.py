@@ -12,7 +12,7 @@ FIRST_LINES = 200
 MORE = 16
 """So many times more lines are asked for, when the last ones do not reach back to what was read before."""
 MOST_LINES = 50_000
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20
 """Of one reading; older lines are left out."""
 MARK_BYTES = 4096
 """Kept of what was read, to find it again."""

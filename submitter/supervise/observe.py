@@ -68,7 +68,7 @@ class _Watching:
 
     def looked(self) -> Care[bool]:
         """Whether the attempt is over."""
-        seen = yield from self._world.call(self._run, self._look)
+        seen = yield from self._world.call(self._run, self._look, on_away=self._lost_sight)
         if seen.info is None:
             return self._unknown()
         self._missing = 0
@@ -99,6 +99,9 @@ class _Watching:
         except RayError:  # the cluster's word on the job stands without it
             self._lived_s = self._world.clock()  # not measured is not silent
             return _Look(info, None)
+
+    def _lost_sight(self) -> None:
+        self._status = None  # what comes next is a change, and until then nothing was measured
 
     def _read_every_s(self) -> float:
         return max(READ_EVERY_S, self._world.poll_cap_s() - POLL_FIRST_S)

@@ -28,7 +28,9 @@ POLLS_PER_S = 4.0
 """Of all quiet runs together, until POLL_MAX_S is reached at sixty: up to four are looked at every second, however
 quiet they are, so that what follows an end is there within two."""
 AWAY_SAY_S = 300.0
-"""How often a cluster that stays away is told of again."""
+"""A cluster that stays away is told of again after so long, then after twice as long each time."""
+UNREACHABLE = "UNREACHABLE"
+"""What is seen of an attempt then; never an end."""
 
 
 class StopWishedError(Exception):
@@ -60,13 +62,21 @@ class World:
     """In care."""
     _clusters: dict[str, Cluster] = field(default_factory=dict)
     _said_away: dict[str, float] = field(default_factory=dict)
+    """By run: when next."""
 
     def cluster(self, address: str) -> Cluster:
         if address not in self._clusters:
             self._clusters[address] = Cluster(address, self.connect, self.clock, self.rng)
         return self._clusters[address]
 
-    def call(self, run: Run, work: Callable[[RayClient], T], *, unless_stopped: bool = False) -> Care[T]:
+    def call(
+        self,
+        run: Run,
+        work: Callable[[RayClient], T],
+        *,
+        unless_stopped: bool = False,
+        on_away: Callable[[], None] = lambda: None,
+    ) -> Care[T]:
         """The cluster's answer, however long it takes: a cluster that is away is told, and waited for.
 
         NpurunError: it has understood, and will not do it. StopWishedError: only if `unless_stopped`, and only while
@@ -82,6 +92,7 @@ class World:
                 if not is_away(error):
                     raise
                 self._away(run, cluster, error)
+                on_away()
             else:
                 self._answered(run, cluster)
                 return answer
@@ -105,13 +116,18 @@ class World:
         return min(max(self.runs / POLLS_PER_S, POLL_FIRST_S), POLL_MAX_S)
 
     def _away(self, run: Run, cluster: Cluster, error: NpurunError) -> None:
-        first = not cluster.away
         cluster.failed(error)
-        said = self._said_away.get(run.run)
-        if said is None or self.clock() - said >= AWAY_SAY_S:
-            self._said_away[run.run] = self.clock()
-            since_s = 0.0 if first or cluster.away_since_s is None else self.clock() - cluster.away_since_s
-            self.note(run.run, None, away_text(error), address=run.address, seconds=round(since_s), error=error)
+        now = self.clock()
+        if now < self._said_away.get(run.run, now):
+            return
+        away_s = now - (now if cluster.away_since_s is None else cluster.away_since_s)
+        self._said_away[run.run] = now + max(AWAY_SAY_S, away_s)
+        self.note(run.run, None, away_text(error), address=run.address, seconds=round(away_s), error=error)
+        newest = self.ledger.newest_attempts().get(run.run)
+        if newest is not None and newest.posted_ms is not None and newest.state is None:
+            self.ledger.observe(
+                newest.submission_id, state=UNREACHABLE, last_step=None, log_bytes=None, now_ms=self.wall_ms()
+            )
 
     def _answered(self, run: Run, cluster: Cluster) -> None:
         away_s = cluster.answered()
