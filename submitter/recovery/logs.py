@@ -6,6 +6,7 @@ import bz2
 import codecs
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,7 +53,7 @@ class DamagedError(Exception):
 
 def sources(names: Sequence[str]) -> list[Source]:
     """Of files, folders and `-` (standard input), in this order. UsageError for what cannot be read."""
-    found = [source for name in names for source in ([_stdin()] if name == STDIN else _at(Path(name)))]
+    found = [source for name in names for source in ([_stdin()] if name == STDIN else _at(name))]
     return list({source.name: source for source in found}.values())
 
 
@@ -65,14 +66,16 @@ def _stdin() -> Source:
     return Source(STDIN, lambda: _chunks(sys.stdin.buffer))
 
 
-def _at(path: Path) -> list[Source]:
+def _at(name: str) -> list[Source]:
     try:
-        if path.is_dir():
-            return _in_folder(path)
-        with path.open("rb"):
-            return [_file(path)]
+        kind = os.stat(name).st_mode  # noqa: PTH116  (a Path makes the current folder of an empty name)
+        if stat.S_ISDIR(kind):
+            return _in_folder(Path(name))
+        if stat.S_ISREG(kind):
+            Path(name).open("rb").close()  # a pipe can be opened once
+        return [_file(Path(name))]
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise UsageError("diagnose.unreadable", Place(file=str(path)), reason=_why(error)) from error
+        raise UsageError("diagnose.unreadable", Place(file=name), reason=_why(error)) from error
 
 
 def _in_folder(folder: Path) -> list[Source]:

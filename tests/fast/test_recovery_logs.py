@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -120,6 +121,17 @@ def test_files_folders_and_standard_input_in_their_order(tmp_path: Path, monkeyp
     names = [Path(source.name).name for source in found]
     assert names == [alone.name, "a.log.gz", "b.log", "worker-1.out", "plog-12_2026.log", "rank_0.log.1", "-"]
     assert [b"".join(source.open()) for source in (found[0], found[-1])] == [b"y", b"piped\n"]
+
+
+def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (source,) = sources([str(pipe)])
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(b"through\n"),), daemon=True)
+    writer.start()
+    assert [block.data for block in blocks(source)] == [b"through\n"]
+    writer.join(timeout=10)
+    assert not writer.is_alive()
 
 
 @pytest.mark.parametrize("name", ["missing.log", "no/folder/x.log", "nul\0.log"])
