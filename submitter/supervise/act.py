@@ -34,15 +34,15 @@ class PackageGoneError(NpurunError):
 
 def go_on(world: World, run: Run, attempts: Sequence[Attempt]) -> Care[None]:
     """After the end of the newest of `attempts`. Comes back when something has changed in the ledger."""
-    last = attempts[-1]
+    last, best = attempts[-1], _best_step(attempts)
     decided = world.ledger.decision(run.run, last.attempt) or _decide(world, run, attempts)
     decision = Decision.from_json(decided.decision)
     if decision.action == "succeeded":
-        finish(world, run, "succeeded", "succeeded", last, "supervise.run_succeeded", step=last.last_step)
+        finish(world, run, "succeeded", "succeeded", last, best)
     elif decision.why == "user_stop" or world.wants_stop(run.run):
-        finish(world, run, "stopped", "stopped", last, "supervise.run_stopped", step=last.last_step)
+        finish(world, run, "stopped", "stopped", last, best)
     elif decision.action == "stop":
-        finish(world, run, "failed", last.reason or UNKNOWN, last, "supervise.run_failed", step=last.last_step)
+        finish(world, run, "failed", last.reason or UNKNOWN, last, best)
     else:
         yield from _retry(world, run, attempts, decided, decision)
 
@@ -160,7 +160,7 @@ def _intend(world: World, run: Run, attempts: Sequence[Attempt], decision: Decis
     """On disk before the POST: a crash after this leads to the same submission, not to a second one."""
     last, now_ms = attempts[-1], world.wall_ms()
     quarantine = dict.fromkeys((*left_out(world.ledger, run.address, now_ms, world.say), *decision.exclude))
-    trained = max((one.last_step or 0 for one in attempts), default=0)
+    trained = _best_step(attempts) or 0
     number = last.attempt + 1
     body = next_request(
         json.loads(last.body),
@@ -187,6 +187,10 @@ def _intend(world: World, run: Run, attempts: Sequence[Attempt], decision: Decis
         supervised=True,
     )
     return world.ledger.attempts(run.run)[-1]
+
+
+def _best_step(attempts: Sequence[Attempt]) -> int | None:
+    return max((one.last_step for one in attempts if one.last_step is not None), default=None)
 
 
 def _has(uri: str) -> Callable[[RayClient], bool]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from submitter.cluster.client import RayClient
@@ -20,6 +21,7 @@ BACKOFF_MAX_S = 60.0
 REFUSED_RETRY_S = 60.0
 """A token that is wrong stays so until somebody puts another one into its file."""
 JITTER = 0.25
+PROBED_WAIT_S = 1.0
 _NOT_LET_IN = frozenset({401, 403})
 _UNDERSTOOD = frozenset({400, 413, 422})
 """What was sent is refused as it is."""
@@ -34,20 +36,33 @@ class Cluster:
 
     def __init__(self, address: str, connect: Connect, clock: Callable[[], float], rng: random.Random) -> None:
         self.address = address
-        self.next_at_s = 0.0
-        """Before that nobody asks it again."""
         self.away_since_s: float | None = None
-        self.error: NpurunError | None = None
-        """Why it is away."""
         self._connect = connect
         self._clock = clock
         self._rng = rng
         self._client: RayClient | None = None
         self._failures = 0
+        self._next_at_s = 0.0
+        self._probed = False
 
     @property
     def away(self) -> bool:
         return self.away_since_s is not None
+
+    def ask_at_s(self) -> float:
+        """From when on it may be asked. While it is away one question is out at a time: a dashboard that hangs holds
+        each of them up for the client's whole timeout."""
+        return self._clock() + PROBED_WAIT_S if self._probed else self._next_at_s
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """While a question is out."""
+        probe = self.away
+        self._probed = self._probed or probe
+        try:
+            yield
+        finally:
+            self._probed = self._probed and not probe
 
     def do(self, work: Callable[[RayClient], T]) -> T:
         """In a lane's thread."""
@@ -63,19 +78,18 @@ class Cluster:
         """It did not answer, or will not have us."""
         now = self._clock()
         self.away_since_s = now if self.away_since_s is None else self.away_since_s
-        self.error = error
-        self._failures += 1
+        self._failures += now >= self._next_at_s  # several questions may have been out
         if not_let_in(error):
             self._client = None  # the next one reads the token anew
             pause = REFUSED_RETRY_S
         else:
             pause = min(BACKOFF_FIRST_S * 2 ** min(self._failures - 1, 10), BACKOFF_MAX_S)
-        self.next_at_s = now + pause * (1 + JITTER * self._rng.uniform(-1, 1))
+        self._next_at_s = now + pause * (1 + JITTER * self._rng.uniform(-1, 1))
 
     def answered(self) -> float | None:
         """For how long it had been away; None if it was not."""
         away_s = None if self.away_since_s is None else self._clock() - self.away_since_s
-        self.away_since_s, self.error, self._failures, self.next_at_s = None, None, 0, 0.0
+        self.away_since_s, self._failures, self._next_at_s = None, 0, 0.0
         return away_s
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
@@ -21,7 +21,8 @@ from submitter.supervise.log_end import MOST_LINES, last_lines
 from submitter.supervise.nodes import LASTS_OTHERWISE_MS, keep_proposals
 from submitter.supervise.outcome import Outcome, end_in, outcome_of
 from submitter.supervise.steps import Step, as_rows, steps_in, trained
-from submitter.supervise.world import World
+from submitter.supervise.versions import VERSIONS, versions_in
+from submitter.supervise.world import World, shown
 
 T = TypeVar("T")
 EndedBy = Literal["itself", "user", "supervisor"]
@@ -47,6 +48,8 @@ class Ending:
     """IPs of the gang's nodes; None before they were proved, and when the log cannot be read."""
     resumed_from: int | None
     steps: list[Step]
+    versions: dict[str, str]
+    """Of what was installed there, as `versions_in` has them."""
 
 
 def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]:
@@ -64,7 +67,7 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
             attempt.submission_id,
             state=info.status,
             reason=diagnosis.reason,
-            end=end or ({"nodes": ending.nodes} if ending.nodes else None),
+            end=_end_record(ending),
             last_step=max(trained(ending.steps), default=None),
             started_ms=info.start_ms,
             ended_ms=info.end_ms or world.wall_ms(),
@@ -114,6 +117,12 @@ def _record(world: World, run: Run, attempt: Attempt, reason: str, *, state: str
         _note(world, run, attempt, known, None)
 
 
+def _end_record(ending: Ending) -> dict[str, Any] | None:
+    """The driver's; of one that was killed, what its log proves. With the versions: Ray forgets the log."""
+    known = ending.outcome.end or ({"nodes": ending.nodes} if ending.nodes else {})
+    return {**known, **({VERSIONS: ending.versions} if ending.versions else {})} or None
+
+
 def _begun_ms(world: World, attempt: Attempt) -> int | None:
     """None: nobody has seen it run."""
     ran = any(one.state == "RUNNING" for one in world.ledger.observations(attempt.submission_id))
@@ -140,6 +149,7 @@ def read_ending(client: RayClient, info: JobInfo, sleep: Callable[[float], None]
         nodes=[proof["ip"] for line in first if (proof := parse_proof(line, info.submission_id))] or None,
         resumed_from=next((found["step"] for line in first if (found := parse_resume(line, info.submission_id))), None),
         steps=steps_in(lines),
+        versions=versions_in(first, info.submission_id),
     )
 
 
@@ -152,11 +162,9 @@ def _judged(diagnosis: Diagnosis, outcome: Outcome, hung: bool) -> Diagnosis:
         reason = "hung"
     elif reason in ("succeeded", "still_running"):  # it has not, and is not
         reason = "unknown"
-    return (
-        diagnosis
-        if reason == diagnosis.reason
-        else dataclasses.replace(diagnosis, reason=reason, retry=REASONS[reason].retry)
-    )
+    if reason == diagnosis.reason:
+        return diagnosis
+    return dataclasses.replace(diagnosis, reason=reason, retry=REASONS[reason].retry)
 
 
 def _ended_by(info: JobInfo, diagnosis: Diagnosis, told: set[str]) -> EndedBy:
@@ -194,8 +202,8 @@ def _note(world: World, run: Run, attempt: Attempt, reason: str, node: str | Non
         text_id,
         submission=attempt.submission_id,
         reason=reason,
-        node=node or "-",
-        step=world.ledger.attempts(run.run)[-1].last_step,
+        node=shown(node),
+        step=shown(world.ledger.attempts(run.run)[-1].last_step),
     )
 
 

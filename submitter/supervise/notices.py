@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from submitter.ledger import Attempt, Run
 from submitter.ledger.model import RunState
 from submitter.supervise.notify import Event, Message
-from submitter.supervise.world import World
+from submitter.supervise.world import World, shown
 from submitter.texts import text
 
 RECOVERED = "supervise.recovered"
@@ -24,12 +24,11 @@ def recovered(world: World, run: Run, attempt: Attempt, step: int, told: set[str
     world.note(run.run, attempt.attempt, RECOVERED, **values)
 
 
-def finish(
-    world: World, run: Run, state: RunState, reason: str, attempt: Attempt, text_id: str, **values: object
-) -> None:
-    """The run is over. Notified first: better twice, after a crash here, than never."""
-    said = {"run": run.run, "reason": reason, "attempts": attempt.attempt, **values}
-    _send(world, run, _EVENTS[state], attempt, reason, attempt.last_step, text(text_id, world.language, **said))
+def finish(world: World, run: Run, state: RunState, reason: str, attempt: Attempt, step: int | None) -> None:
+    """The run is over, `step` its highest. Notified first: better twice, after a crash here, than never."""
+    text_id = f"supervise.run_{state}"
+    said = {"run": run.run, "reason": reason, "attempts": attempt.attempt, "step": shown(step)}
+    _send(world, run, _EVENTS[state], attempt, reason, step, text(text_id, world.language, **said))
     with world.ledger.together(world.holder.token):
         world.ledger.end_run(run.run, state, reason, world.wall_ms())
         world.note(run.run, attempt.attempt, text_id, **said)

@@ -16,7 +16,7 @@ from submitter.supervise.lanes import Care, Pause
 from submitter.supervise.log_end import Fresh, LogEnd
 from submitter.supervise.notices import recovered
 from submitter.supervise.steps import as_rows, steps_in, trained
-from submitter.supervise.world import POLL_FIRST_S, World
+from submitter.supervise.world import POLL_FIRST_S, World, shown
 
 POLL_GROWTH = 0.1
 """Of the time since the last change: ten seconds after it the pause grows, up to what `World.poll_cap_s` says."""
@@ -168,7 +168,12 @@ class _Watching:
             self._told.add(told)
             silent = round((now - self._lived_s) / 60)
             self._world.note(
-                self._run.run, self._attempt.attempt, told, submission=self._id, minutes=silent, step=self._last_step
+                self._run.run,
+                self._attempt.attempt,
+                told,
+                submission=self._id,
+                minutes=silent,
+                step=shown(self._last_step),
             )
         self._stop_asked_s = now
         yield from self._world.call(self._run, self._ask_to_stop)

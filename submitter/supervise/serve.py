@@ -89,7 +89,9 @@ def ensure_running(home: Path, ledger: Ledger, *, tell: Tell, environ: Mapping[s
     began = said = time.monotonic()
     while _living(ledger) is None:
         now = time.monotonic()
-        if process.poll() is not None and _living(ledger) is None:
+        if process.poll() == 0:  # another one had the lock, and has left since
+            process = start_detached(home, environ)
+        elif process.poll() is not None:
             raise _not_started(log, now - began, f"exit code {process.returncode}")
         if now - began > START_BOUND_S:
             raise _not_started(log, now - began, "no lock")

@@ -117,13 +117,13 @@ class Supervisor:
             self._beat(now)
             self._sync()
             self._tidy(now)
+            self._go_if_idle(now)
         except LockLostError:
             raise
         except LedgerError as error:
             self._trouble(error)
         else:
             self._told_trouble = None
-            self._go_if_idle(now)
 
     def _beat(self, now: float) -> None:
         if now < self._beat_s:

@@ -17,7 +17,7 @@ from submitter.recovery.policy import Policy
 from submitter.supervise.clusters import Cluster, Connect, CredentialsError, is_away
 from submitter.supervise.lanes import Care, Pause, ask
 from submitter.supervise.notify import Message
-from submitter.texts import Tell
+from submitter.texts import NONE, Tell
 
 T = TypeVar("T")
 
@@ -84,10 +84,13 @@ class World:
         """
         cluster = self.cluster(run.address)
         while True:
-            if cluster.next_at_s > self.clock():
-                yield Pause(cluster.next_at_s)
+            while cluster.ask_at_s() > self.clock():
+                yield Pause(cluster.ask_at_s())
+                if unless_stopped and self.wants_stop(run.run):
+                    raise StopWishedError
             try:
-                answer = yield from ask(run.address, lambda: cluster.do(work))
+                with cluster.asked():
+                    answer = yield from ask(run.address, lambda: cluster.do(work))
             except NpurunError as error:
                 if not is_away(error):
                     raise
@@ -96,8 +99,6 @@ class World:
             else:
                 self._answered(run, cluster)
                 return answer
-            if unless_stopped and self.wants_stop(run.run):
-                raise StopWishedError
 
     def wants_stop(self, run: str) -> bool:
         """By the ledger's word now. A run that is gone from it wants nothing any more."""
@@ -141,6 +142,11 @@ def away_text(error: NpurunError) -> str:
         return "supervise.no_credentials"
     status = getattr(error, "status", None)
     return {401: "supervise.no_token", 403: "supervise.wrong_token"}.get(status or 0, "supervise.away")
+
+
+def shown(value: object) -> object:
+    """What is not known, in a text."""
+    return NONE if value is None else value
 
 
 def plain(values: Mapping[str, object]) -> dict[str, Any]:

@@ -165,9 +165,10 @@ def test_a_proxy_that_answers_nonsense_while_ray_restarts_ends_nothing(ray: Fake
 
 def test_ray_is_asked_by_name_for_what_starts_a_job(ray: FakeRay) -> None:
     client = RayClient(ray.address)
-    ray.starters = {"run-a1"}
+    ray.add_job("run-a1", "PENDING")
     assert client.has_starter("run-a1")
-    assert not client.has_starter("run-a2")
+    ray.orphans.add("run-a1")
+    assert not client.has_starter("run-a1")
     assert STARTER_PREFIX in ray.requests[-1][1]
 
 

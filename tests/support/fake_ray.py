@@ -102,8 +102,8 @@ class FakeRay:
         self.start_as = "RUNNING"
         self.on_start: Callable[[FakeJob], None] = lambda job: None
         """What a job does once it was submitted: write, end."""
-        self.starters: set[str] = set()
-        """Submission ids whose supervisor actor Ray has."""
+        self.orphans: set[str] = set()
+        """Submission ids that Ray has lost the supervisor actor of."""
         self.stream_cuts: list[int] = []
         """The next log streams are cut after so many bytes of frames."""
         self.streams = 0
@@ -330,7 +330,8 @@ class _Handler(BaseHTTPRequestHandler):
         """With a filter by name, as the State API takes it."""
         query = {key: values[0] for key, values in parse_qs(urlsplit(self.path).query).items()}
         name = query.get("filter_values", "")
-        there = query.get("filter_keys") == "name" and name.removeprefix(STARTER_PREFIX) in self.ray.starters
+        job = self.ray.jobs.get(name.removeprefix(STARTER_PREFIX)) if query.get("filter_keys") == "name" else None
+        there = job is not None and job.status not in TERMINAL and job.submission_id not in self.ray.orphans
         rows = [{"name": name, "state": "PENDING_CREATION", "actor_id": "1" * 32}] if there else []
         self.json({"result": True, "msg": "", "data": {"result": {"total": len(rows), "result": rows}}})
 

@@ -109,6 +109,19 @@ def pending_is_not_stoppable(client: RayClient) -> None:
     assert client.log_tail("waiting-a1", 5) == ""
 
 
+def starters(client: RayClient) -> None:
+    """What starts a job and watches it: there while it is pending and while it runs, gone after its end."""
+    client.post_job(body("starting-a1", entrypoint_resources={"no_such_resource": 1}))
+    wait_for(lambda: client.has_starter("starting-a1"), bound_s=BOUND_S, what="the actor of a pending job")
+    client.post_job(body("ending-a1", writes(b"here\n")))
+    wait_status(client, "ending-a1", "RUNNING")
+    assert client.has_starter("ending-a1")
+    client.stop("ending-a1")
+    wait_status(client, "ending-a1", "STOPPED")
+    wait_for(lambda: not client.has_starter("ending-a1"), bound_s=BOUND_S, what="the actor's end")
+    assert not client.has_starter("nobody-a1")
+
+
 def odd_logs(client: RayClient) -> None:
     """Ray's own ways to the log fail on these bytes; npurun's do not."""
     client.post_job(body("odd-a1", writes(ODD_LOG, "pass")))
@@ -127,5 +140,6 @@ CONTRACT: list[Callable[[RayClient], None]] = [
     life_and_stop,
     failure,
     pending_is_not_stoppable,
+    starters,
     odd_logs,
 ]
