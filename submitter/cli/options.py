@@ -87,12 +87,12 @@ def ledger() -> Ledger:
     return Ledger(default_home(os.environ))
 
 
-def supervisor(book: Ledger) -> bool:
-    """Makes sure that the home's one supervisor is at work; True when it had to be started."""
+def supervisor(book: Ledger, *, wait: bool = True) -> bool:
+    """Makes sure that the home's one supervisor is at work (or soon will be); True when it had to be started."""
     from submitter.cli.output import tell
     from submitter.supervise.serve import ensure_running
 
-    return ensure_running(book.path.parent, book, tell=tell, environ=os.environ)
+    return ensure_running(book.path.parent, book, tell=tell, environ=os.environ, wait=wait)
 
 
 def trees() -> Path:

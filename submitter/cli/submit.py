@@ -68,7 +68,7 @@ def submit(
     )
     tell_submission(submission, connection)
     try:
-        supervisor(book)
+        supervisor(book, wait=not detach)
     except NpurunError as error:  # the run is on the cluster: its name and its log must not be lost
         tell("supervise.no_care", error=error)
     document = _document(submission, connection)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from submitter.errors import UsageError
 from submitter.ledger import Attempt, Ledger, Run
-from submitter.supervise.act import PROTOCOL, package_uris
+from submitter.recovery.decide import resumed
+from submitter.supervise.act import PROTOCOL, package_uris, past
 
 
 def resume(run: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> tuple[Run, Attempt]:
@@ -24,7 +25,8 @@ def resume(run: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) 
     if noted.state != "active" or noted.wanted == "stop" or not noted.supervised:
         _check_packages(run, attempts[-1], ledger)
         _check_ended(noted, attempts[-1])
-        noted = ledger.reopen(run, int(clock() * 1000)) or noted
+        decision = resumed([past(one) for one in attempts])
+        noted = ledger.reopen(run, int(clock() * 1000), decision=decision.to_json()) or noted
     return noted, attempts[-1]
 
 

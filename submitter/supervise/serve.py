@@ -77,15 +77,27 @@ def serve(
         ledger.close()
 
 
-def ensure_running(home: Path, ledger: Ledger, *, tell: Tell, environ: Mapping[str, str]) -> bool:
+def ensure_running(home: Path, ledger: Ledger, *, tell: Tell, environ: Mapping[str, str], wait: bool = True) -> bool:
     """Makes sure that the ledger has its supervisor; True when one had to be started. Call it after the intent.
 
-    NotStartedError: none came within START_BOUND_S.
+    NotStartedError: none came within START_BOUND_S; without `wait`, the process could not even be started.
     """
     if _living(ledger) is not None:
         return False
     log = home / LOG_NAME
-    process = start_detached(home, environ)
+    try:
+        process = start_detached(home, environ)
+    except OSError as error:  # no processes left, a home that cannot be written
+        raise _not_started(log, 0, str(error.strerror)) from error
+    if wait:
+        _wait_for_lock(process, home, ledger, tell, environ)
+    return True
+
+
+def _wait_for_lock(
+    process: subprocess.Popen[bytes], home: Path, ledger: Ledger, tell: Tell, environ: Mapping[str, str]
+) -> None:
+    log = home / LOG_NAME
     began = said = time.monotonic()
     while _living(ledger) is None:
         now = time.monotonic()
@@ -99,7 +111,6 @@ def ensure_running(home: Path, ledger: Ledger, *, tell: Tell, environ: Mapping[s
             said = now
             tell("supervise.starting", pid=process.pid, log=log, seconds=f"{now - began:.0f}")
         time.sleep(LOOK_EVERY_S)
-    return True
 
 
 def start_detached(home: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
