@@ -27,6 +27,11 @@ test: setup ## Fast tests and one real case per mechanism (at most 15 minutes)
 proof: setup ## The longer cases on real clusters (at most 35 minutes)
 	$(BIN)/python -m pytest -m proof
 
+FAULTS ?= 10
+SEED ?= $(shell echo $$RANDOM)
+chaos: setup ## Faults in a random order against real runs: FAULTS=10 SEED=1 (at most 8 minutes)
+	$(BIN)/python -m tests.chaos --faults $(FAULTS) --seed $(SEED)
+
 lint: setup ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -40,4 +45,4 @@ docs: setup ## Write docs/checks.md and docs/reasons.md from the tables that the
 bench: setup ## Print the measured figures side by side
 	$(BIN)/python -m tests.bench
 
-.PHONY: help setup rehearse test proof lint docs bench
+.PHONY: help setup rehearse test proof chaos lint docs bench

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import psutil
 
 from submitter.cluster.client import RayClient
+from submitter.cluster.errors import RayError
 from submitter.gang.record import parse_proof
 from submitter.job.load import load_job
 from submitter.job.model import Job
@@ -21,10 +23,13 @@ from submitter.rehearsal.local_cluster import LocalCluster
 from submitter.rehearsal.overlay import apply_overlay, load_overlay
 from submitter.rehearsal.rehearse import PACKAGE
 from submitter.supervise.serve import ensure_running
+from submitter.supervise.steps import steps_in, trained
 from submitter.supervise.submit import submit
 from tests.support.processes import carrying, command_line, wait_for
 
 JOB = "qwen3_5_122b_a10b_32k"
+LOOK_EVERY_S = 0.3
+TAIL_LINES = 2000
 
 
 @dataclass(frozen=True)
@@ -80,11 +85,23 @@ class Supervised:
             raise AssertionError(f"{error}\n{self.story()}") from None
 
     def wait_step(self, attempt: int, step: int, *, bound_s: float) -> None:
-        def trained() -> bool:
-            newest = self.attempts[-1]
-            return newest.attempt == attempt and (newest.last_step or 0) >= step
+        """By the log itself: the ledger has it some seconds later."""
 
-        self.wait(f"step {step} of attempt {attempt}", trained, bound_s=bound_s)
+        def seen() -> bool:
+            newest = self.attempts[-1]
+            if newest.attempt != attempt or newest.posted_ms is None:
+                return False
+            return self._logged(newest.submission_id) >= step
+
+        self.wait(f"step {step} of attempt {attempt}", seen, bound_s=bound_s)
+
+    def _logged(self, attempt: str) -> int:
+        time.sleep(LOOK_EVERY_S)
+        try:
+            lines = RayClient(self.cluster.address).log_tail(attempt, TAIL_LINES).splitlines()
+        except RayError:
+            return 0
+        return max(trained(steps_in(lines)), default=0)
 
     def wait_end(self, *, bound_s: float) -> Run:
         wait_for(lambda: self.run.state != "active", bound_s=bound_s, what=f"the end of {self.name}")
@@ -142,10 +159,10 @@ class Supervised:
 def real_verl(folder: Path, *, nodes: int, arguments: Sequence[str] = (), **recovery: Any) -> Job:
     """The first job as a CPU can run it, one rank a node; `arguments` are appended."""
     assets.make(folder / "assets")
-    job = load_job(JOB, environ={"HOME": str(folder)}, extra=tuple(arguments))
+    job = load_job(JOB, environ={"HOME": str(folder)})
     small = replace(job, cluster=replace(job.cluster, npus_per_node=1, labels={}))
     changed, _ = apply_overlay(small, folder, nodes=nodes, overlay=replace(load_overlay(), ranks_per_node=1))
-    return replace(changed, recovery=replace(changed.recovery, **recovery))
+    return replace(changed, extra_arguments=tuple(arguments), recovery=replace(changed.recovery, **recovery))
 
 
 def _silent(*_: object, **__: object) -> None:

@@ -16,12 +16,20 @@ from typing import Any
 
 STEP_BOUND_S = 60.0
 START_BOUND_S = 60.0
+TRAINER_KEYS = frozenset(
+    {
+        *("logger", "nnodes", "n_gpus_per_node", "total_training_steps", "save_freq", "default_local_dir"),
+        *("resume_mode", "resume_from_path"),
+    }
+)
 SHARDS = ("model", "optim", "extra_state")
 
 
 def main(arguments: list[str]) -> None:
     import ray
 
+    for argument in arguments:
+        _override(argument)
     pairs = (argument.lstrip("+").split("=", 1) for argument in arguments)
     settings = {key: unquoted(value) for key, value in pairs}
     attempt = os.environ["NPURUN_ATTEMPT"]
@@ -109,6 +117,22 @@ class TaskRunnerV1:
         import ray
 
         return list(ray.get([getattr(rank, method).remote(*values) for rank in self._ranks]))
+
+
+def _override(argument: str) -> None:
+    """Ends as Hydra does over a key that the configuration does not have."""
+    section, _, key = argument.partition("=")[0].partition(".")
+    if section != "trainer" or key in TRAINER_KEYS:
+        return
+    name = argument.partition("=")[0]
+    print(
+        f"Could not override '{name}'.\nTo append to your config use +{argument}\nKey '{key}' is not in struct\n"
+        f"    full_key: {name}\n    object_type=dict\n\n"
+        "Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.",
+        file=sys.stderr,
+        flush=True,
+    )
+    sys.exit(1)
 
 
 def unquoted(value: str) -> str:
