@@ -295,13 +295,20 @@ class _Pass:
         """Place, and whose core stands there. Where the first are known, only the last of a block can count."""
         for core, found in places.items():
             for wanted in self.matcher.wanted[core]:
-                for place in found if self._needs_all(wanted) else _ends(found):
+                for place in found if self._needs_all(wanted) else self._ends(wanted, found):
                     yield place, wanted
 
     def _needs_all(self, wanted: int) -> bool:
         if wanted < 0:
             return _MARKS[~wanted][0] in _DIVIDING
         return wanted not in self.segment.kept or not self.segment.kept[wanted].full
+
+    def _ends(self, wanted: int, found: list[int]) -> list[int]:
+        if wanted >= 0:
+            return found[-LAST_FINDS:]
+        kept = self.segment.windows if (mark := _MARKS[~wanted][0]) == "trace" else self.segment.seen.get(mark)
+        first = 0 if kept is not None and kept.full else FIRST_TRACES if mark == "trace" else FIRST_FINDS
+        return found if len(found) <= first + LAST_FINDS else [*found[:first], *found[-LAST_FINDS:]]
 
     def _look(self, block: Block, chosen: Sequence[tuple[int, int]]) -> None:
         lines = _Lines(block)
@@ -360,10 +367,6 @@ class _Pass:
         self.segment.windows.add(window)
         if len(data) < WINDOW_BYTES:
             self.growing = [*self.growing[-LAST_TRACES:], window]
-
-
-def _ends(found: list[int]) -> list[int]:
-    return found if len(found) <= 2 * LAST_FINDS else [*found[:LAST_FINDS], *found[-LAST_FINDS:]]
 
 
 class _Line:

@@ -1,0 +1,97 @@
+"""A log of one long attempt, as large as wanted, and the table of signatures as `grep -E` would be given it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from submitter.recovery.signatures import Signature, signatures
+
+REAL = Path(__file__).parents[1] / "data" / "verl_logs" / "fail-node-loss.log.gz"
+REASON, NODE = "raylet_lost", "127.0.0.2"
+"""What that log says, however often its steps are repeated."""
+_FIRST_STEP, _FAILURE = b" step:1 - ", b"(raylet)\x1b[0m Raylet is terminated"
+_PIECES = (
+    (re.compile(r"\(\?P<\w+>|\(\?i?:"), "("),
+    (re.compile(r"\\d"), "[0-9]"),
+    (re.compile(r"\\w"), "[A-Za-z0-9_]"),
+    (re.compile(r"\\s"), "[[:space:]]"),
+    (re.compile(r"\\S"), "[^[:space:]]"),
+    (re.compile(r"(?<=[*+?}])\?"), ""),
+)
+"""Of Python's patterns, what POSIX spells otherwise."""
+
+
+def write_log(path: Path, size: int) -> int:
+    """One attempt of about `size` bytes whose node is lost at the end; its length."""
+    start, steps, failure = _parts()
+    with path.open("wb") as log:
+        log.write(start)
+        while log.tell() + len(failure) < size:
+            log.write(steps)
+        log.write(failure)
+        return log.tell()
+
+
+def _parts() -> tuple[bytes, bytes, bytes]:
+    data = gzip.decompress(REAL.read_bytes())
+    first = data.rfind(b"\n", 0, data.index(_FIRST_STEP)) + 1
+    failure = data.rfind(b"\n", 0, data.index(_FAILURE)) + 1
+    return data[:first], data[first:failure], data[failure:]
+
+
+def grep_patterns() -> str:
+    """A line for each signature; where POSIX has no such pattern, its literal core."""
+    return "".join(f"{line}\n" for line in map(_posix, signatures()))
+
+
+def cores() -> str:
+    return "".join(f"{one.literal}\n" for one in signatures())
+
+
+def _posix(signature: Signature) -> str:
+    pattern = signature.pattern or re.escape(signature.literal)
+    for piece, told in _PIECES:
+        pattern = piece.sub(lambda _, told=told: told, pattern)
+    known = "(?" not in pattern and _understood(pattern)
+    return pattern if known else re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", signature.literal)
+
+
+def _understood(pattern: str) -> bool:
+    return subprocess.run(["grep", "-qE", "--", pattern], input=b"x", capture_output=True, timeout=10).returncode < 2
+
+
+@dataclass(frozen=True)
+class Cost:
+    cpu_s: float
+    """User and system: the share of a busy machine says nothing."""
+    rss_mib: float
+    out: bytes
+
+
+def cost(command: Sequence[str], env: dict[str, str]) -> Cost:
+    settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "env": {**os.environ, **env}}
+    with subprocess.Popen(command, **settings) as process:
+        assert process.stdout is not None
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode in (0, 1), process.returncode  # 1: grep found nothing
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out)
+
+
+def diagnose_cost(log: Path, home: Path) -> Cost:
+    """Of a cold `npurun diagnose LOG --json`."""
+    program = "from submitter.cli.main import run; run()"
+    return cost([sys.executable, "-c", program, "diagnose", str(log), "--json"], {"NPURUN_HOME": str(home)})
+
+
+def grep_cost(log: Path, patterns: Path, form: str) -> Cost:
+    """`form`: `-E` or `-F`."""
+    return cost(["grep", "-a", "-c", form, "-f", str(patterns), str(log)], {"LC_ALL": "C"})
