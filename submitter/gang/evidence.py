@@ -12,6 +12,7 @@ from .ask import Bound, RayNodes, ask_all
 from .bounded import Bounded
 from .cluster_state import jobs_of, own_job, waiting
 from .members import Gang
+from .node_worker import this_driver
 from .say import clean, say
 from .steps import OWN_LOG
 
@@ -44,7 +45,7 @@ def tell_failure(gang: Gang, attempt: str) -> None:
 
 def tell_hang(gang: Gang, check: Callable[[], None]) -> list[str]:
     """Prints what each node's processes are doing, and what waits. IPs of nodes with a stopped process."""
-    asked: dict[int, tuple[()]] = dict.fromkeys(range(len(gang.workers)), ())
+    asked = dict.fromkeys(range(len(gang.workers)), (this_driver(), own_job()))
     answers = ask_all(RayNodes(gang.workers), asked, "hang", HANG, check)
     for index, answer in sorted(answers.items()):
         for line in [answer.why] if answer.why is not None else answer.value["lines"]:

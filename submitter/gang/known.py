@@ -9,7 +9,7 @@ from collections.abc import Callable
 from . import oom
 from .processes import Process, of_attempt
 
-NOTE_EVERY_S = 10.0
+NOTE_EVERY_S = 5.0
 """A sweep over /proc takes some hundredths of a second on a host with a thousand processes."""
 CLOCKS_DIFFER_S = 5.0
 """Between this host's clock and that of a file server."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,15 @@ from .known import Known
 from .masking import Masker
 from .probes import devices
 from .probes.wish import Wish
+from .processes import Process
 from .tails import Tail, tails
 
 TAILS_S = 8.0
 STUCK_S = 20.0
 NPUS_S = 9.0
 LINES_SHOWN = 400
+_IDLE = "ray::IDLE"
+"""Workers that Ray keeps for what may come."""
 
 PLOG_FLAG, WORK_FLAG = "ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"
 
@@ -35,13 +38,13 @@ def failure(known: Known, jobs: Collection[str], own_job: str) -> dict[str, Any]
     return {"tails": [{"file": one.file, "lines": list(one.lines)} for one in told], "why": found.why}
 
 
-def hang(attempt: str) -> dict[str, Any]:
-    """`{"lines": [...], "stopped": how many of the attempt's processes somebody has stopped}`."""
+def hang(trainers: Sequence[Process]) -> dict[str, Any]:
+    """`{"lines": [...], "stopped": how many of them somebody has stopped}`. `trainers`: the trainer's processes."""
     mask = Masker(os.environ)
-    found = [one for one in processes.of_attempt(attempt) if one.pid != os.getpid() and _is_here(one.pid)]
-    stacks = Bounded(lambda: stuck.stuck(found), STUCK_S)
+    here = [one for one in trainers if _is_here(one.pid) and not one.command.startswith(_IDLE)]
+    stacks = Bounded(lambda: stuck.stuck(here), STUCK_S)
     lines = [*(stacks.value or [f"processes: {stacks.why}"]), *_npus()]
-    return {"lines": [mask(line) for line in lines][:LINES_SHOWN], "stopped": len(stuck.stopped(found))}
+    return {"lines": [mask(line) for line in lines][:LINES_SHOWN], "stopped": len(stuck.stopped(here))}
 
 
 def plog_folders(environ: Mapping[str, str]) -> list[Path]:

@@ -120,9 +120,9 @@ class NodeWorker:
         """As `node_evidence.failure`."""
         return node_evidence.failure(self._known, jobs, own_job)
 
-    def hang(self) -> dict[str, Any]:
+    def hang(self, driver: DriverProcess, own_job: str) -> dict[str, Any]:
         """As `node_evidence.hang`."""
-        return node_evidence.hang(self._attempt)
+        return node_evidence.hang(self._left(driver, own_job))
 
     def end_leftovers(self, driver: DriverProcess, own_job: str, wait_s: float) -> list[str]:
         """Wait for the trainer's processes on this host to end, SIGKILL the rest; returns what had to be killed."""

@@ -24,6 +24,11 @@ COMMAND_SHOWN = 100
 TICKS_PER_S = 100
 """Linux's USER_HZ on every machine that Ray has wheels for."""
 
+_RAYS_FRAMES = ("client_mode_hook.<locals>", "wrap_auto_init.<locals>", "_inject_tracing_into_class.<locals>")
+_BELOW = ("Thread._bootstrap", "Thread.run (threading.py", "<module> (", "_run_code (", "_run_module_as_main (")
+"""Where every thread and every program begins."""
+_RAYS_THREADS = ('"PythonGCThread"', '"AsyncIO Thread: default"', '"ray_')
+
 Dump = Callable[[int], "list[str] | None"]
 """Stack of a pid; None: there is no tool for it, or no leave."""
 
@@ -114,9 +119,10 @@ def _shown(lines: Sequence[str]) -> list[str]:
     for line in lines:
         if line.startswith("Thread "):
             threads.append([line])
-        elif threads and line.strip():
+        elif threads and line.strip() and not line.strip().startswith((*_RAYS_FRAMES, *_BELOW)):
             threads[-1].append(line.rstrip())
-    ordered = sorted(threads, key=lambda thread: ("MainThread" not in thread[0], "(active" not in thread[0]))
+    telling = [thread for thread in threads if len(thread) > 1 and not any(name in thread[0] for name in _RAYS_THREADS)]
+    ordered = sorted(telling, key=lambda thread: ("MainThread" not in thread[0], "(active" not in thread[0]))
     return [_without_id(line) for thread in ordered for line in thread][:LINES_OF_STACK]
 
 

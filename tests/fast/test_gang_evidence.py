@@ -185,7 +185,7 @@ def test_cann_logs_where_the_job_says() -> None:
 
 
 def test_a_node_without_devices_tells_of_its_processes(sleeper: subprocess.Popen[bytes]) -> None:
-    told = node_evidence.hang("evidence-a1")
+    told = node_evidence.hang(of_attempt("evidence-a1"))
     assert told["stopped"] == 0
     assert any(f"pid {sleeper.pid} " in line for line in told["lines"])
     failed = node_evidence.failure(Known("evidence-a1"), [], "")
