@@ -26,6 +26,8 @@ UNKNOWN = "unknown"
 REFUSED = "launch_failed"
 """Reason of an attempt that the cluster would not take."""
 PROTOCOL = "gcs://"
+TOLD_WITH_THE_RUN = frozenset({"succeeded", "user_stop"})
+"""Decisions that go without saying: the run's end is told."""
 
 
 class PackageGoneError(NpurunError):
@@ -115,6 +117,7 @@ def past(attempt: Attempt) -> Past:
     reason = attempt.reason or UNKNOWN
     known = REASONS.get(reason, REASONS[UNKNOWN])
     diagnosis = attempt.diagnosis or {}
+    begun_ms = attempt.posted_ms if attempt.started_ms is not None else None  # Ray's own times are of the head's clock
     return Past(
         attempt=attempt.attempt,
         reason=reason,
@@ -123,7 +126,7 @@ def past(attempt: Attempt) -> Past:
         node=diagnosis.get("node"),
         resumed_from=attempt.resumed_from,
         last_step=attempt.last_step,
-        started_s=_seconds(attempt.started_ms),
+        started_s=_seconds(begun_ms),
         ended_s=_seconds(attempt.ended_ms) or 0.0,
         changes=tuple(attempt.changes),
         ended_by=attempt.ended_by or "itself",  # type: ignore[arg-type]  # the ledger holds what `record_end` was given
@@ -138,7 +141,8 @@ def _decide(world: World, run: Run, attempts: Sequence[Attempt]) -> Decided:
     due_ms = now_ms + round(decision.wait_s * 1000)
     with world.ledger.together(world.holder.token):
         decided = world.ledger.record_decision(run.run, last.attempt, decision.to_json(), due_ms, now_ms)
-        world.note(run.run, last.attempt, f"decide.{decision.why}", **{**decision.values, "run": run.run})
+        if decision.why not in TOLD_WITH_THE_RUN:
+            world.note(run.run, last.attempt, f"decide.{decision.why}", **{**decision.values, "run": run.run})
     return decided
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.exit_codes import ExitCode
-from submitter.gang.record import PREFIX, parse_proof, parse_resume
+from submitter.gang.record import PREFIX, RECORD_PREFIXES, parse_proof, parse_resume
 from submitter.ledger import Attempt, Quarantined, Run
 from submitter.recovery.diagnose import Diagnosis, Facts, diagnose
 from submitter.recovery.logs import BLOCK_BYTES, Source
@@ -75,7 +75,7 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
             ended_by=_ended_by(info, diagnosis, told),
             holder=world.holder.token,
         )
-        _note(world, run, attempt, diagnosis.reason, diagnosis.node)
+        _note(world, run, attempt, diagnosis)
 
 
 def diagnosed(world: World, run: Run, attempt: Attempt) -> Care[None]:
@@ -114,7 +114,7 @@ def _record(world: World, run: Run, attempt: Attempt, reason: str, *, state: str
             ended_by=ended_by,
             holder=world.holder.token,
         )
-        _note(world, run, attempt, known, None)
+        _note(world, run, attempt, diagnosis)
 
 
 def _end_record(ending: Ending) -> dict[str, Any] | None:
@@ -194,17 +194,16 @@ def _blamed(world: World, run: Run, attempt: Attempt, diagnosis: Diagnosis) -> l
     return [entry]
 
 
-def _note(world: World, run: Run, attempt: Attempt, reason: str, node: str | None) -> None:
-    text_id = {"succeeded": "supervise.succeeded", "stopped": "supervise.stopped"}.get(reason, "supervise.ended")
-    world.note(
-        run.run,
-        attempt.attempt,
-        text_id,
-        submission=attempt.submission_id,
-        reason=reason,
-        node=shown(node),
-        step=shown(world.ledger.attempts(run.run)[-1].last_step),
-    )
+def _note(world: World, run: Run, attempt: Attempt, diagnosis: Diagnosis) -> None:
+    """Of a success and of a stop the end of the run itself is told."""
+    if diagnosis.reason in ("succeeded", "stopped"):
+        return
+    values = {"submission": attempt.submission_id, "reason": diagnosis.reason, "node": shown(diagnosis.node)}
+    step = world.ledger.attempts(run.run)[-1].last_step
+    world.note(run.run, attempt.attempt, "supervise.ended", **values, step=shown(step))
+    proof = next((line for line in diagnosis.evidence if not line.text.startswith(RECORD_PREFIXES)), None)
+    if proof is not None:
+        world.note(run.run, attempt.attempt, "supervise.proof", file=proof.file, line=proof.line, text=proof.text)
 
 
 def _tried(read: Callable[[], T], sleep: Callable[[float], None]) -> T | None:

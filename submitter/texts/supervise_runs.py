@@ -14,8 +14,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{submission} ended: {reason} (node {node}, last step {step}). What it means: npurun explain {reason}",
         "{submission} 已结束：{reason}（节点 {node}，最后一步 {step}）。含义：npurun explain {reason}",
     ),
-    "supervise.succeeded": ("{submission} succeeded (last step {step})", "{submission} 成功（最后一步 {step}）"),
-    "supervise.stopped": ("{submission} was stopped (last step {step})", "{submission} 已被停止（最后一步 {step}）"),
+    "supervise.proof": ("what shows it: {text}  ({file}, line {line})", "依据：{text}（{file} 第 {line} 行）"),
     "supervise.stopping": (
         "{submission} is asked to stop, as its user wants (last step {step})",
         "按用户要求停止 {submission}（最后一步 {step}）",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from submitter.cluster.errors import failure
 from submitter.gang.plan import HangPlan
 from submitter.ledger import LedgerError, this_process
+from submitter.recovery.policy import Policy
 from submitter.supervise import hang
-from tests.support.care_bench import ADDRESS, Bench, FakeCluster, away, in_doubt, resumed_line, step_line
+from tests.support.care_bench import ADDRESS, BEGAN_MS, Bench, FakeCluster, away, in_doubt, resumed_line, step_line
 
 
 @pytest.fixture
@@ -367,3 +369,27 @@ def test_an_end_that_another_command_read_before_the_head_forgot_it_counts(bench
     bench.cluster.restart()
     bench.until(bench.over)
     assert (bench.run().state, bench.cluster.posted) == ("succeeded", ["run-a1"])
+
+
+def test_a_head_whose_clock_is_hours_off_uses_up_no_hours(bench: Bench) -> None:
+    bench.submit(policy=Policy(max_hours=1))
+    job = bench.job()
+    job.info = dataclasses.replace(job.info, start_ms=BEGAN_MS - 10 * 3_600_000)
+    job.write(step_line(1))
+    job.end("hung")
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+
+
+def test_the_line_that_proves_the_reason_is_told(bench: Bench) -> None:
+    bench.submit()
+    bench.job().write(
+        "Traceback (most recent call last):",
+        '  File "/home/me/reward.py", line 7, in compute_score',
+        "    return scores[answer]",
+        "KeyError: '42'",
+    )
+    bench.job().end("trainer_failed")
+    bench.until(bench.over)
+    assert bench.run().state == "failed"
+    assert [str(values["text"]) for text_id, values in bench.told if text_id == "supervise.proof"]
+    assert bench.cluster.posted == ["run-a1"]
