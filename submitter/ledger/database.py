@@ -44,9 +44,9 @@ class Database:
         self.path = prepare_home(home)
         self._alone = threading.RLock()
         with self._told():
-            self.connection = _connect(self.path)
+            self.connection, self.journal = _opened(self.path, filesystem(home, mountinfo))
             try:
-                self.journal = self._prepare(filesystem(home, mountinfo))
+                self._check_version()
             except BaseException:  # nobody else has the object yet
                 self.connection.close()
                 raise
@@ -78,16 +78,8 @@ class Database:
                     self.connection.execute("ROLLBACK")
                 raise
 
-    def _prepare(self, kind: str) -> Journal:
-        if not _is_writable(self.path):
-            self._check_version(version(self.connection))
-            return Journal("off", kind)
-        journal = settle(self.connection, self.path, kind, BUSY_WAIT_S)
-        self.connection.execute("PRAGMA foreign_keys = ON")
-        self._check_version(migrate(self.connection))
-        return journal
-
-    def _check_version(self, found: int) -> None:
+    def _check_version(self) -> None:
+        found = migrate(self.connection) if self.journal.mode != "off" else version(self.connection)
         if found > VERSION:
             raise LedgerError("ledger.newer", self._place(), found=found, known=VERSION)
         if found < VERSION:
@@ -128,17 +120,20 @@ class Database:
         return Place(file=str(self.path))
 
 
-def _connect(file: Path) -> sqlite3.Connection:
+def _opened(file: Path, kind: str) -> tuple[sqlite3.Connection, Journal]:
+    if os.access(file.parent, os.W_OK):
+        return settle(lambda: _connect(file, "mode=rw"), file, kind, BUSY_WAIT_S)
     # A WAL file wants its helper files, which a folder that can only be read may lack; then nobody changes it either.
-    how = "mode=rw" if _is_writable(file) else "mode=ro" if wal_of(file).exists() else "immutable=1"
-    return sqlite3.connect(
+    return _connect(file, "mode=ro" if wal_of(file).exists() else "immutable=1"), Journal("off", kind)
+
+
+def _connect(file: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
         f"{file.absolute().as_uri()}?{how}",
         uri=True,
         timeout=BUSY_WAIT_S,
         isolation_level=None,  # autocommit: each transaction says where it begins
         check_same_thread=False,
     )
-
-
-def _is_writable(file: Path) -> bool:
-    return os.access(file.parent, os.W_OK)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection

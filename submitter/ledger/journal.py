@@ -7,8 +7,10 @@ also for a host to which the same folder is local (the file server itself).
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,8 @@ SHARED_MARK = 0x6E7072
 """`application_id` of a ledger that hosts may share."""
 RETRY_S = 0.02
 """A change of the journal's mode does not wait for other processes by itself."""
+YIELD_MS = 100
+"""Longer than others' short transactions, also over a network."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,30 @@ class Journal:
         return None
 
 
-def settle(connection: sqlite3.Connection, file: Path, filesystem: str, wait_s: float) -> Journal:
-    """Brings the file into the mode that its file system allows; LedgerError where a process holds it in the other."""
-    if is_network(filesystem):
-        return Journal(_shared(connection, file, filesystem), filesystem)
-    if _pragma(connection, "application_id") == SHARED_MARK:
-        return Journal(str(_pragma(connection, "journal_mode")), filesystem)
-    return Journal(_local(connection, wait_s), filesystem)
+def settle(
+    connect: Callable[[], sqlite3.Connection], file: Path, filesystem: str, wait_s: float
+) -> tuple[sqlite3.Connection, Journal]:
+    """A connection to the file, in the mode that its file system allows.
+
+    LedgerError where another process has a file on a network file system open as a local one.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        connection = connect()
+        try:
+            return connection, Journal(_mode(connection, filesystem, deadline), filesystem)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if not _is_busy(error):
+                raise
+            if time.monotonic() > deadline and wal_of(file).exists():
+                raise LedgerError("ledger.wal_elsewhere", Place(key="NPURUN_HOME"), filesystem=filesystem) from error
+            if time.monotonic() > deadline:
+                raise
+        except BaseException:  # nobody else has the object yet
+            connection.close()
+            raise
+        time.sleep(RETRY_S * random.uniform(0.5, 1.5))
 
 
 def wal_of(file: Path) -> Path:
@@ -52,35 +73,45 @@ def wal_of(file: Path) -> Path:
     return file.with_name(f"{file.name}-wal")
 
 
-def _shared(connection: sqlite3.Connection, file: Path, filesystem: str) -> str:
+def _mode(connection: sqlite3.Connection, filesystem: str, deadline: float) -> str:
+    if is_network(filesystem):
+        return _shared(connection)
+    if _pragma(connection, "application_id") == SHARED_MARK:
+        return str(_pragma(connection, "journal_mode"))
+    return _local(connection, deadline)
+
+
+def _shared(connection: sqlite3.Connection) -> str:
+    """Raises "locked" soon: two that do this at once hold each other up, and one has to let go."""
+    wait_ms = _pragma(connection, "busy_timeout")
+    connection.execute(f"PRAGMA busy_timeout = {YIELD_MS}")
     # In exclusive mode SQLite reads a WAL file without shared memory, and only while nobody else has it open.
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    try:
-        mode = str(_pragma(connection, "journal_mode = DELETE"))
-        if _pragma(connection, "application_id") != SHARED_MARK:
-            connection.execute(f"PRAGMA application_id = {SHARED_MARK}")
-    except sqlite3.OperationalError as error:
-        if "locked" not in str(error) or not wal_of(file).exists():
-            raise
-        raise LedgerError("ledger.wal_elsewhere", Place(key="NPURUN_HOME"), filesystem=filesystem) from error
+    mode = str(_pragma(connection, "journal_mode = DELETE"))
+    if _pragma(connection, "application_id") != SHARED_MARK:
+        connection.execute(f"PRAGMA application_id = {SHARED_MARK}")
     connection.execute("PRAGMA locking_mode = NORMAL")
     _pragma(connection, "user_version")  # the lock goes with the next read
+    connection.execute(f"PRAGMA busy_timeout = {wait_ms}")
     return mode
 
 
-def _local(connection: sqlite3.Connection, wait_s: float) -> str:
+def _local(connection: sqlite3.Connection, deadline: float) -> str:
     """`delete` when others kept the file busy all the time: it works too, and the next one tries again."""
-    deadline = time.monotonic() + wait_s
     while True:
         try:
             mode = str(_pragma(connection, "journal_mode = WAL"))
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
+            if not _is_busy(error):
                 raise
             mode = "delete"
         if mode == "wal" or time.monotonic() > deadline:
             return mode
         time.sleep(RETRY_S)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return "locked" in str(error)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> object:
