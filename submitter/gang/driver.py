@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .ask import RayNodes
+from .bounded import Bounded
 from .checkpoint.resume import made_safe, resumed
 from .ended import Ended, Stop
-from .evidence import tell_failure
+from .evidence import failure_lines
 from .fence import fence
 from .fit_gang import Findings, fit_gang, look_around
 from .members import Gang, namespace
@@ -22,7 +23,7 @@ from .plan import Plan
 from .proof import answers, prove
 from .record import End, Phase
 from .reserve import give_back
-from .say import clean, say
+from .say import clean, say, warn
 from .training import train
 
 LEFTOVERS_WAIT_S = 10.0
@@ -65,8 +66,7 @@ class Driver:
         except BaseException as error:  # whatever happens, the outcome is told and everything is given back
             end = self._end(self._unexpected(error))
         if self._gang and self._phase == "training" and end.reason in TOLD_BY_NODES:
-            gang = self._gang
-            _bounded(lambda: tell_failure(gang, self._attempt), EVIDENCE_S)
+            _tell_failure(self._gang, self._attempt)
         _bounded(lambda: self._clean_up(end), HURRIED_CLEAN_UP_S if end.reason in NODE_GONE else CLEAN_UP_S)
         return end
 
@@ -136,6 +136,14 @@ class Driver:
         if self._gang:
             give_back(self._gang.groups)
         ray.shutdown()
+
+
+def _tell_failure(gang: Gang, attempt: str) -> None:
+    found = Bounded(lambda: failure_lines(gang, attempt), EVIDENCE_S)
+    for line in found.value or []:
+        say(line)
+    if found.why:
+        warn(f"the nodes' own logs were not looked at: {clean(found.why)}")
 
 
 def _end_leftovers(gang: Gang, end: End, driver: DriverProcess) -> None:

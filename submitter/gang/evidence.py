@@ -30,17 +30,20 @@ _SPEAKER = re.compile(r"^\([^()]{1,200}\) ")
 _REPEATED = re.compile(r" ?\[repeated \d+x across cluster\].*$")
 
 
-def tell_failure(gang: Gang, attempt: str) -> None:
-    """Lines that are in no log but a node's own: `[npurun] from <ip> <file>: <line>`."""
+def failure_lines(gang: Gang, attempt: str) -> list[str]:
+    """What is in no log but a node's own: `from <ip> <file>: <line>`."""
     asked = dict.fromkeys(range(len(gang.workers)), (jobs_of(attempt), own_job()))
     answers = ask_all(RayNodes(gang.workers), asked, "failure", FAILURE, _nothing)
     known = known_lines(OWN_LOG)
+    found = []
     for index, answer in sorted(answers.items()):
         ip = gang.members[index].ip
         if answer.why is not None:
-            say(f"from {ip}: no evidence: {clean(answer.why)}")
+            found.append(f"from {ip}: no evidence: {clean(answer.why)}")
         else:
-            _tell_tails(ip, answer.value["tails"], known)
+            new = new_tails(answer.value["tails"], known)
+            found += [f"from {ip} {clean(file)}: {clean(line)}" for file, line in new]
+    return found
 
 
 def tell_hang(gang: Gang, check: Callable[[], None]) -> list[str]:
@@ -89,11 +92,6 @@ def new_tails(tails: Iterable[Mapping[str, Any]], known: set[str]) -> list[tuple
                 return found
             found.append((tail["file"], line))
     return found
-
-
-def _tell_tails(ip: str, tails: Iterable[Mapping[str, Any]], known: set[str]) -> None:
-    for file, line in new_tails(tails, known):
-        say(f"from {ip} {clean(file)}: {clean(line)}")
 
 
 def _nothing() -> None:
