@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import submitter
 from submitter.cluster.auth import find_token
@@ -23,9 +23,11 @@ from submitter.ledger import Holder, Ledger, held, is_stale, this_process
 from submitter.supervise.clusters import Connect
 from submitter.supervise.lanes import Lanes
 from submitter.supervise.notify import Message, Notifier, read_targets
-from submitter.supervise.supervisor import Leave, Supervisor
 from submitter.supervise.world import World, poll_max_s
 from submitter.texts import Tell
+
+if TYPE_CHECKING:
+    from submitter.supervise.supervisor import Leave
 
 LOG_NAME = "supervisor.log"
 LOG_BYTES = 10 << 20
@@ -56,21 +58,33 @@ def serve(
 
     LockHeldError: another one serves it. `until_idle`, that is no error: two commands have started one each.
     """
+    from submitter.supervise.supervisor import Supervisor  # brings the diagnosis; who only starts a process needs none
+
     most_s = poll_max_s(environ)
+    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     ledger = Ledger(home)
+    identity = _identity(ledger.path)
     try:
-        holder = this_process(_now_ms())
-        other = ledger.take(holder, _now_ms())
-        if other is not None and until_idle:
-            return "idle"
-        if other is not None:
-            raise held(other, home, _now_ms())
-        say("supervise.serving", pid=holder.pid, home=home)
-        if (warning := ledger.journal.warning) is not None:
-            say(warning.id, **warning.values)
-        with _notified(home, environ, say) as notify:
-            world = _world(ledger, holder, say, notify, environ, most_s, language)
-            left = _supervise(world, home, until_idle)
+        # Who has the lock can be told to leave.
+        with _signals(lambda: inbox.put(None), detached=until_idle):
+            holder = this_process(_now_ms())
+            other = ledger.take(holder, _now_ms())
+            if other is not None and until_idle:
+                return "idle"
+            if other is not None:
+                raise held(other, home, _now_ms())
+            say("supervise.serving", pid=holder.pid, home=home)
+            if (warning := ledger.journal.warning) is not None:
+                say(warning.id, **warning.values)
+            with _notified(home, environ, say) as notify:
+                supervisor = Supervisor(
+                    _world(ledger, holder, say, notify, environ, most_s, language),
+                    Lanes(inbox),
+                    inbox,
+                    home_there=lambda: _identity(ledger.path) == identity,
+                    until_idle=until_idle,
+                )
+                left = supervisor.run()
         say(f"supervise.left.{left}")
         return left
     finally:
@@ -145,17 +159,6 @@ def keep_log_small(home: Path, most_bytes: int = LOG_BYTES) -> None:
 def connection(environ: Mapping[str, str]) -> Connect:
     """Clients with what this process knows: tokens in files are read anew for each."""
     return lambda address: RayClient(address, token=find_token(environ), environ=environ)
-
-
-def _supervise(world: World, home: Path, until_idle: bool) -> Leave:
-    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    file = world.ledger.path
-    identity = _identity(file)
-    supervisor = Supervisor(
-        world, Lanes(inbox), inbox, home_there=lambda: _identity(file) == identity, until_idle=until_idle
-    )
-    with _signals(supervisor.stop, detached=until_idle):
-        return supervisor.run()
 
 
 def _world(

@@ -32,8 +32,6 @@ class Inbox(Protocol):
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any: ...
 
-    def put(self, item: Any) -> None: ...
-
 
 class Asked(Protocol):
     def put(self, ticket: object, question: Ask) -> None: ...
@@ -65,6 +63,7 @@ class Supervisor:
         home_there: Callable[[], bool] = lambda: True,
         until_idle: bool = False,
     ) -> None:
+        """`inbox` brings the answers to what `lanes` were asked, and None, from a signal's handler, to leave."""
         self._world = world
         self._lanes = lanes
         self._inbox = inbox
@@ -86,10 +85,6 @@ class Supervisor:
             with suppress(LedgerError):  # the next one sees that this process has gone
                 self._world.ledger.leave(self._world.holder)
         return self._leave
-
-    def stop(self) -> None:
-        """From a signal's handler, or another thread."""
-        self._inbox.put(None)
 
     def turn(self) -> None:
         """What is due; then waits for an answer, or until something is."""

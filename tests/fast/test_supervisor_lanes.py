@@ -79,7 +79,7 @@ def caring(home: Path, environ: dict[str, str], timeout_s: float = 10.0) -> Iter
     try:
         yield Care(ledger, told, supervisor)
     finally:
-        supervisor.stop()
+        inbox.put(None)
         thread.join(BOUND_S)
         ledger.close()
 
