@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .probes.cgroup import PROC, ROOT, memory_groups
@@ -12,6 +12,8 @@ from .probes.cgroup import PROC, ROOT, memory_groups
 KMSG = Path("/dev/kmsg")
 KMSG_RECORDS = 20_000
 """The kernel keeps some thousand."""
+RECORD_BYTES = 8192
+"""The kernel's own limit of one."""
 SHOWN = 10
 
 _KILL = re.compile(r"[Oo]ut of memory|oom-kill|Killed process|oom_reaper")
@@ -23,9 +25,20 @@ def oom_kills(proc: Path = PROC, root: Path = ROOT) -> int | None:
     return max(counts, default=None)
 
 
-def kernel_lines(since_s: float, kmsg: Path = KMSG) -> list[str]:
+def kernel_lines(since_s: float) -> list[str]:
     """What the kernel's log says of kills for memory after `since_s` (seconds since boot); empty without leave."""
-    return [f"kernel: {text}" for at, text in _records(kmsg) if at >= since_s and _KILL.search(text)][-SHOWN:]
+    return kills_in(_records(KMSG), since_s)
+
+
+def kills_in(records: Iterable[str], since_s: float) -> list[str]:
+    """Of records as /dev/kmsg gives them: `6,339,5140900,-;text`, the time in microseconds."""
+    found = []
+    for record in records:
+        head, _, text = record.partition(";")
+        fields = head.split(",")
+        if len(fields) > 2 and fields[2].isdigit() and int(fields[2]) / 1e6 >= since_s and _KILL.search(text):
+            found.append(f"kernel: {text.splitlines()[0]}")
+    return found[-SHOWN:]
 
 
 def _count(group: Path) -> int | None:
@@ -42,21 +55,18 @@ def _count(group: Path) -> int | None:
     return None
 
 
-def _records(kmsg: Path) -> Iterable[tuple[float, str]]:
-    """`6,339,5140900,-;text`: one record a read, the time in microseconds."""
+def _records(kmsg: Path) -> Iterator[str]:
+    """One a read, without waiting for the next one."""
     try:
         handle = os.open(kmsg, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return
     try:
         for _ in range(KMSG_RECORDS):
-            record = os.read(handle, 8192).decode(errors="replace")
-            head, _, text = record.partition(";")
-            fields = head.split(",")
-            if len(fields) > 2 and fields[2].isdigit():
-                yield int(fields[2]) / 1e6, text.splitlines()[0] if text else ""
+            record = os.read(handle, RECORD_BYTES)
             if not record:
                 return
+            yield record.decode(errors="replace")
     except OSError:  # EAGAIN: all have been read; EPIPE: written over meanwhile
         return
     finally:

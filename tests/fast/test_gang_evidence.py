@@ -18,7 +18,8 @@ from submitter.gang import node_evidence
 from submitter.gang.evidence import BYTES_OF_NODE, LINES_OF_NODE, known_lines, new_tails, plain
 from submitter.gang.known import Known
 from submitter.gang.masking import Masker
-from submitter.gang.oom import kernel_lines, oom_kills
+from submitter.gang.oom import kernel_lines, kills_in, oom_kills
+from submitter.gang.probes.measure import NotMeasuredError
 from submitter.gang.processes import Process, of_attempt
 from submitter.gang.stuck import stopped, stuck
 from submitter.gang.tails import LINES_OF_FILE, Tail, tails
@@ -171,10 +172,15 @@ def test_kills_for_memory_are_counted_and_quoted(tmp_path: Path) -> None:
     (tmp_path / "memory.events").write_text("low 0\noom 3\noom_kill 2\n")
     assert oom_kills(tmp_path / "noproc", tmp_path) == 2
     assert oom_kills(tmp_path / "noproc", tmp_path / "absent") is None
-    kmsg = tmp_path / "kmsg"
-    kmsg.write_text("")
-    assert kernel_lines(0, kmsg) == []
-    assert kernel_lines(0, tmp_path / "absent") == []
+    records = [
+        "6,1,5000000,-;eth0: link is up",
+        "3,2,6000000,-;Out of memory: Killed process 71 (python3) total-vm:9kB\n SUBSYSTEM=x",
+        "3,3,7000000,-;Memory cgroup out of memory: Killed process 72 (ray::WorkerDict)",
+        "broken",
+    ]
+    assert kills_in(records, 6.5) == ["kernel: Memory cgroup out of memory: Killed process 72 (ray::WorkerDict)"]
+    assert kills_in(records, 0)[0] == "kernel: Out of memory: Killed process 71 (python3) total-vm:9kB"
+    assert isinstance(kernel_lines(0), list), "whether this host lets read it or not"
 
 
 def test_cann_logs_where_the_job_says() -> None:
@@ -182,6 +188,19 @@ def test_cann_logs_where_the_job_says() -> None:
     assert folders({"ASCEND_PROCESS_LOG_PATH": "/p", "ASCEND_WORK_PATH": "/w"}) == [Path("/p")]
     assert folders({"ASCEND_WORK_PATH": "/w"}) == [Path("/w/log")]
     assert folders({}) == [Path.home() / "ascend" / "log"]
+
+
+def test_devices_are_told_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"card": 3, "chip": 0, "health": "Warning", "hbm_used_mb": 60000, "hbm_total_mb": 65536}
+    monkeypatch.setattr("submitter.gang.node_evidence.host_facts.read", lambda: {"devices": 1})
+    monkeypatch.setattr("submitter.gang.node_evidence.devices.npus", lambda _wish: {"devices": [one]})
+    assert node_evidence.hang([])["lines"][-1] == "NPU 3.0 Warning: 60000 of 65536 MB"
+
+    def fails(_wish: object) -> None:
+        raise NotMeasuredError("no npu-smi")
+
+    monkeypatch.setattr("submitter.gang.node_evidence.devices.npus", fails)
+    assert node_evidence.hang([])["lines"][-1] == "NPUs: NotMeasuredError: no npu-smi"
 
 
 def test_a_node_without_devices_tells_of_its_processes(sleeper: subprocess.Popen[bytes]) -> None:
