@@ -12,18 +12,21 @@ from submitter.cli.commands import Command
 from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument, supervisor
 from submitter.cli.output import emit, print_json, tell
-from submitter.cli.table import Column, print_block, print_table
+from submitter.cli.table import Column, print_block, print_pairs, print_table
 from submitter.exit_codes import ExitCode
+from submitter.gang.secret_like import redacted
 
 _LIST = (Column("run"), Column("state"), Column("started"), Column("job", wraps=True), Column("address", wraps=True))
 _ATTEMPTS = (
     *(Column("attempt"), Column("state"), Column("reason", wraps=True), Column("steps"), Column("nodes")),
     *(Column("started"), Column("ended")),
 )
-_WHY = (Column("attempt"), Column("why", wraps=True))
 _LEFT_OUT = (Column("attempt"), Column("left_out"), Column("finding"), Column("why", wraps=True))
 _LIVE = ("submitting", "pending", "running", "waiting", "unreachable")
 _AFTER = {"failed": ("log", "resume"), "stopped": ("log", "resume")}
+_NO_FAILURE = frozenset({None, "succeeded", "stopped"})
+EVIDENCE_SHOWN = 3
+"""Lines; `npurun diagnose` shows all."""
 SILENT_S = 60.0
 """A supervisor that has not shown itself for so long is not at work."""
 
@@ -68,7 +71,9 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     print_block([("run", run), ("state", found["state"]), ("step", step), ("nodes", nodes or None), *_next(found)])
     emit("")
     print_table(_ATTEMPTS, [_attempt_row(row) for row in attempts])
-    _show_why(attempts)
+    _show_decisions(attempts)
+    if found["state"] != "succeeded":
+        _show_failure(attempts)
     _show_left_out(attempts)
     if attempts and attempts[-1]["reason"] == UNFIT:
         tell_unfit(attempts[-1]["left_out"] or (), tell)
@@ -80,7 +85,7 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
 
 def _attempt_row(attempt: dict[str, Any]) -> tuple[object, ...]:
     return (
-        attempt["id"].rpartition("-")[2],
+        _short(attempt),
         attempt["state"],
         attempt["reason"],
         _steps(attempt),
@@ -108,19 +113,33 @@ def _next(found: dict[str, Any]) -> list[tuple[str, object]]:
     return [("next", say("cli.next.attempt", attempt=coming["attempt"], at=at))]
 
 
-def _show_why(attempts: list[dict[str, Any]]) -> None:
-    """Of each attempt that ended badly: what it was, what to do, and what was decided."""
-    rows = []
-    for attempt in attempts:
-        name = attempt["id"].rpartition("-")[2]
-        if attempt.get("summary") and attempt["reason"] not in ("succeeded", "stopped"):
-            text_id = f"reason.{attempt['reason']}"
-            rows.append((name, f"{say(text_id)} → {say(f'{text_id}.fix')}"))
-        if (decision := attempt.get("decision")) and decision["action"] != "succeeded":
-            rows.append((name, say(f"decide.{decision['why']}", **decision["values"])))
+def _short(attempt: dict[str, Any]) -> str:
+    """`a2`: the run's name stands above."""
+    return str(attempt["id"].rpartition("-")[2])
+
+
+def _show_decisions(attempts: list[dict[str, Any]]) -> None:
+    """How each attempt ended, and what followed."""
+    rows = [
+        (_short(attempt), say(f"decide.{decision['why']}", **decision["values"]))
+        for attempt in attempts
+        if (decision := attempt.get("decision")) and decision["action"] != "succeeded"
+    ]
     if rows:
         emit("")
-        print_table(_WHY, rows)
+        print_pairs(rows)
+
+
+def _show_failure(attempts: list[dict[str, Any]]) -> None:
+    """Of the newest attempt that has ended, if it failed: what that means, what to do, the lines that prove it."""
+    last = next((one for one in reversed(attempts) if one["ended"] is not None), None)
+    if last is None or last["reason"] in _NO_FAILURE or not last.get("summary"):
+        return
+    reason = f"reason.{last['reason']}"
+    emit("")
+    lines = [redacted(str(line["text"])) for line in last["evidence"][:EVIDENCE_SHOWN]]
+    told = [f"{last['reason']}: {say(reason)}", f"→ {say(f'{reason}.fix')}", *lines]
+    print_pairs(zip((_short(last), *[""] * len(told)), told, strict=False))
 
 
 def _tell_supervisor(holder: dict[str, Any] | None, run: str) -> None:
@@ -130,22 +149,22 @@ def _tell_supervisor(holder: dict[str, Any] | None, run: str) -> None:
 
 
 def _show_left_out(attempts: list[dict[str, Any]]) -> None:
-    """The nodes that the attempts did without, and why."""
+    """The nodes that the attempts did without, and why; what holds for several attempts in one row."""
     from submitter.supervise.nodes import said
 
-    rows = [
-        (
-            attempt["id"].rpartition("-")[2],
-            one["node"],
-            one["id"],
-            say("nodes.why", why=said(one["id"], one["node"], one)),
-        )
-        for attempt in attempts
-        for one in attempt["left_out"] or ()
-    ]
-    if rows:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for attempt in attempts:
+        for one in attempt["left_out"] or ():
+            why = say("nodes.why", why=said(one["id"], one["node"], one))
+            found.setdefault((one["node"], one["id"], why), []).append(_short(attempt))
+    if found:
         emit("")
-        print_table(_LEFT_OUT, rows)
+        print_table(_LEFT_OUT, [(_span(names), *row) for row, names in found.items()])
+
+
+def _span(names: list[str]) -> str:
+    """Of attempts in their order."""
+    return names[0] if len(names) == 1 else f"{names[0]}-{names[-1]}"
 
 
 def _when(seconds: float | None) -> str | None:
@@ -202,7 +221,7 @@ def resume(run: str, detach: bool, as_json: bool) -> int:
 
     book = ledger()
     noted, after = reopen(run, book)
-    supervisor(book)
+    supervisor(book, wait=not detach)
     tell("cli.resumed", run=run, attempt=after.attempt, step="-" if after.last_step is None else after.last_step)
     document: dict[str, object] = {"run": run, "after": after.submission_id, "address": noted.address}
     if not detach:

@@ -46,10 +46,15 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]], *, 
 
 
 def print_block(pairs: Iterable[tuple[str, object]]) -> None:
-    """`name  value` lines; the names are `cli.column.<name>`. On a terminal long values wrap at spaces."""
+    """`name  value` lines; the names are `cli.column.<name>`. On a terminal long values wrap."""
+    print_pairs((say(f"cli.column.{name}"), value) for name, value in pairs)
+
+
+def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
+    """The same with names as they are shown."""
     from submitter.cli.wrap import columns, wrap
 
-    shown = [(say(f"cli.column.{name}"), _cell(value)) for name, value in pairs]
+    shown = [(name, _cell(value)) for name, value in pairs]
     start = max(columns(name) for name, _ in shown) + GAP
     room = max(terminal_width() - start, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
     for name, value in shown:

@@ -16,8 +16,9 @@ from submitter.errors import UsageError
 from submitter.gang.plan import PACKAGE, Plan
 from submitter.ledger import Attempt, Ledger
 from submitter.supervise.act import PROTOCOL, package_uris
+from submitter.supervise.versions import VERSIONS
 
-SECTIONS = ("arguments", "environment", "cluster", "nodes", "outcome")
+SECTIONS = ("arguments", "environment", "cluster", "versions", "nodes", "outcome")
 _NAME = re.compile(r"(?P<run>[^/]+)(/a(?P<attempt>[1-9]\d{0,3}))?")
 _PER_ATTEMPT = frozenset({"NPURUN_ATTEMPT"})
 """Differs always, and says nothing."""
@@ -34,13 +35,20 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class NotKnown:
+    """A section that is not compared, since nothing of it is known of that attempt."""
+
+    section: str
+    submission_id: str
+
+
+@dataclass(frozen=True)
 class Diff:
     left: str
     """Submission id."""
     right: str
     differences: tuple[Difference, ...]
-    not_known: tuple[str, ...]
-    """Submission ids whose plan is gone from the home: arguments cannot be compared."""
+    not_known: tuple[NotKnown, ...]
 
 
 def diff(left: str, right: str, ledger: Ledger) -> Diff:
@@ -48,14 +56,9 @@ def diff(left: str, right: str, ledger: Ledger) -> Diff:
     one, other = find(left, ledger), find(right, ledger)
     found = {attempt.submission_id: facts_of(attempt, ledger) for attempt in (one, other)}
     here, there = found[one.submission_id], found[other.submission_id]
-    differences = [
-        Difference(section, key, here[section].get(key), there[section].get(key))
-        for section in SECTIONS
-        for key in dict.fromkeys((*here[section], *there[section]))
-        if here[section].get(key) != there[section].get(key)
-    ]
-    unknown = tuple(name for name, facts in found.items() if not facts["arguments"])
-    return Diff(one.submission_id, other.submission_id, tuple(differences), unknown)
+    unknown = [NotKnown(section, name) for section in SECTIONS for name in found if found[name][section] is None]
+    differences = [one for section in SECTIONS for one in _compare(section, here[section], there[section])]
+    return Diff(one.submission_id, other.submission_id, tuple(differences), tuple(unknown))
 
 
 def find(name: str, ledger: Ledger) -> Attempt:
@@ -72,18 +75,26 @@ def find(name: str, ledger: Ledger) -> Attempt:
     return found
 
 
-def facts_of(attempt: Attempt, ledger: Ledger) -> dict[str, dict[str, str]]:
-    """By section, all that is compared. Secrets are references here, never values."""
+def facts_of(attempt: Attempt, ledger: Ledger) -> dict[str, dict[str, str] | None]:
+    """By section, all that is compared; None: not known. Secrets are references here, never values."""
     body = json.loads(attempt.body)
-    plan = plan_of(body, ledger)
+    plan, end = plan_of(body, ledger), attempt.end or {}
     env = body["runtime_env"].get("env_vars", {})
     return {
-        "arguments": _arguments(plan, attempt) if plan else {},
+        "arguments": _arguments(plan, attempt) if plan else None,
         "environment": {name: value for name, value in env.items() if name not in {*_PER_ATTEMPT, CHANGES_FLAG}},
-        "cluster": _cluster(plan) if plan else {},
-        "nodes": dict.fromkeys((attempt.end or {}).get("nodes") or (), "✓"),
+        "cluster": _cluster(plan) if plan else None,
+        "versions": end.get(VERSIONS),
+        "nodes": dict.fromkeys(end["nodes"], "✓") if "nodes" in end else None,
         "outcome": _outcome(attempt),
     }
+
+
+def _compare(section: str, here: Mapping[str, str] | None, there: Mapping[str, str] | None) -> list[Difference]:
+    if here is None or there is None:
+        return []
+    keys = dict.fromkeys((*here, *there))
+    return [Difference(section, key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
 
 
 def plan_of(body: Mapping[str, Any], ledger: Ledger) -> Plan | None:

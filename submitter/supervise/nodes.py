@@ -9,6 +9,7 @@ from submitter.errors import UsageError
 from submitter.gang.record import EXIT_OF_REASON
 from submitter.job.nearest import NONE, nearest
 from submitter.ledger import Ledger, Quarantined
+from submitter.recovery.reasons import REASONS
 from submitter.supervise.node_findings import NodeFinding, finding_of, folded
 from submitter.texts import TABLE, Phrase, Tell
 
@@ -72,13 +73,13 @@ def said(finding: str, node: str, evidence: Mapping[str, Any]) -> Phrase:
         one = finding_of({**evidence, "id": finding, "node": node})
         if _fits(one):
             return one.phrases()[0]
-    if finding in EXIT_OF_REASON:
+    if finding in EXIT_OF_REASON and (finding not in REASONS or REASONS[finding].blames_node):
         return Phrase(f"gang.reason.{finding}", {"node": node, "code": "-"})
-    return (
-        Phrase("nodes.quarantined")
-        if finding == "quarantined"
-        else Phrase("nodes.unknown_finding", {"finding": finding})
-    )
+    if finding in REASONS:
+        return Phrase(f"reason.{finding}")
+    if finding == "quarantined":
+        return Phrase("nodes.quarantined")
+    return Phrase("nodes.unknown_finding", {"finding": finding})
 
 
 def tell_unfit(verdicts: Iterable[Mapping[str, Any]], tell: Tell) -> bool:

@@ -10,18 +10,21 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.diff.short": ("What two attempts have differently", "比较两次尝试的差别"),
     "cli.diff.help": (
-        "Compare two attempts: arguments, environment, cluster and versions, nodes, outcome. / RUN is its newest "
-        "attempt, RUN/a2 the second one.",
-        "比较两次尝试：参数、环境变量、集群与版本、节点、结果。 / RUN 表示最近一次尝试，RUN/a2 表示第二次。",
+        "Compare two attempts: arguments, environment, cluster, installed versions, nodes, outcome. / RUN is its "
+        "newest attempt, RUN/a2 the second one.",
+        "比较两次尝试：参数、环境变量、集群、已安装的版本、节点、结果。 / RUN 表示最近一次尝试，RUN/a2 表示第二次。",
     ),
-    "cli.diff.attempt": ("attempt", "尝试"),
-    "cli.diff.arguments": ("argument", "参数"),
+    "cli.diff.arguments": ("arguments", "参数"),
     "cli.diff.environment": ("environment", "环境变量"),
     "cli.diff.cluster": ("cluster", "集群"),
-    "cli.diff.versions": ("version", "版本"),
-    "cli.diff.nodes": ("node", "节点"),
+    "cli.diff.versions": ("versions", "版本"),
+    "cli.diff.nodes": ("nodes", "节点"),
     "cli.diff.outcome": ("outcome", "结果"),
-    "cli.column.section": ("section", "项目"),
+    "cli.argument.left": (
+        "An attempt: RUN for its newest, RUN/a2 for the second",
+        "一次尝试：RUN 为最近一次，RUN/a2 为第二次",
+    ),
+    "cli.argument.right": ("The one to compare it with", "与之比较的另一次"),
     "cli.column.key": ("key", "键"),
     "cli.column.left": ("left", "左"),
     "cli.column.right": ("right", "右"),
@@ -34,8 +37,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "运行 {run} 将在第 {attempt} 次尝试之后继续（最后一步 {step}）",
     ),
     "cli.no_supervisor": (
-        "no supervisor is at work in this home: nobody notices how the attempt ends. `npurun serve` starts one",
-        "本机没有照管进程在工作：尝试结束时无人处理。用 `npurun serve` 启动",
+        "no supervisor is at work here, so nobody notices how the attempt ends; start one: npurun serve",
+        "本机没有 supervisor 在工作，尝试结束时无人处理；请启动：npurun serve",
     ),
     "decide.resumed": ("the run was resumed by hand", "运行被手动恢复"),
 }

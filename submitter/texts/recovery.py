@@ -22,7 +22,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "stop.left_to_supervisor": (
         "run {run} is still {state} after {seconds} s: no further attempt will start, and the supervisor goes on "
         "stopping it; `npurun status {run}` tells when it has ended",
-        "运行 {run} 在 {seconds} 秒后仍为 {state}：不会再开始新的尝试，照管进程会继续停止它；"
+        "运行 {run} 在 {seconds} 秒后仍为 {state}：不会再开始新的尝试，supervisor 会继续停止它；"
         "用 `npurun status {run}` 查看",
     ),
     "diff.name": (
@@ -34,8 +34,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "运行 {run} 没有第 {attempt} 次尝试；最近一次是第 {newest} 次",
     ),
     "diff.same": ("{left} and {right} do not differ", "{left} 与 {right} 没有差别"),
-    "diff.not_known": (
-        "the plan of {submission} is gone from the home: its arguments are not compared",
-        "{submission} 的计划已不在本机：无法比较参数",
+    "diff.not_known.arguments": (
+        "arguments are not compared: those of {submission} are gone from this machine",
+        "没有比较参数：{submission} 的参数已不在本机",
+    ),
+    "diff.not_known.cluster": (
+        "nor is what it asked of the cluster: {submission}",
+        "也没有比较对集群的要求：{submission}",
+    ),
+    "diff.not_known.versions": (
+        "versions are not compared: those of {submission} are not known (none were measured, or it has not ended)",
+        "没有比较版本：{submission} 的版本未知（没有测量，或尚未结束）",
+    ),
+    "diff.not_known.nodes": (
+        "nodes are not compared: those of {submission} are not known (it had none, or has not ended)",
+        "没有比较节点：{submission} 的节点未知（没有得到节点，或尚未结束）",
     ),
 }

@@ -27,6 +27,21 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger.close()
 
 
+@pytest.fixture
+def real_supervisor() -> None:
+    """Asked for by tests in which what the supervisor does is looked at: commands start one, as they do for users."""
+
+
+@pytest.fixture(autouse=True)
+def supervisor_stand_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the process that `submit`, `resume` and `stop` start: nothing, which is much faster.
+
+    They take it that one is at work, and nobody acts on the ledger.
+    """
+    if "real_supervisor" not in request.fixturenames:
+        monkeypatch.setattr(serve, "ensure_running", lambda *_, **__: False)
+
+
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Supervisors that a command in this process started; they end with the test."""

@@ -57,7 +57,7 @@ def test_bash_completes_with_the_script(tmp_path: Path) -> None:
 
 def test_commands_options_and_choices(tmp_path: Path) -> None:
     assert complete("npurun ", tmp_path) == list(COMMANDS)
-    assert complete("npurun re", tmp_path) == ["render", "rehearse"]
+    assert complete("npurun re", tmp_path) == ["render", "resume", "rehearse"]
     assert "--set" in complete(f"npurun submit {MAIN_JOB} --", tmp_path)
     assert complete(f"npurun render {MAIN_JOB} --as r", tmp_path) == ["request"]
     assert complete("npurun completion z", tmp_path) == ["zsh"]
@@ -82,7 +82,7 @@ def test_runs_of_this_machine_without_asking_a_cluster(tmp_path: Path) -> None:
             assert (
                 npurun("submit", MAIN_JOB, "--detach", "--run", run, "--address", ray.address, home=tmp_path).code == 0
             )
-    for command in ("status", "logs", "stop"):
+    for command in ("status", "logs", "stop", "resume", "diff", "diff more/a1"):
         assert complete(f"npurun {command} mi", tmp_path) == ["mine"]
     assert set(complete("npurun status ", tmp_path)) == {"mine", "more"}
 

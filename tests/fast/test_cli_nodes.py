@@ -19,6 +19,7 @@ from tests.fast.test_cli_completion import complete
 from tests.support import doctor
 from tests.support.cli import Result, english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay
+from tests.support.runs import submit_alone
 
 TINY = """\
 name: tiny
@@ -34,9 +35,9 @@ CLUSTERS = ("http://127.0.0.1:2", "http://127.0.0.1:3")
 
 @pytest.fixture
 def mine(ray: FakeRay, tmp_path: Path) -> FakeJob:
-    """The job of the run `mine`, submitted from here."""
+    """The job of the run `mine`, submitted from here and in nobody's care: commands read its end themselves."""
     (tmp_path / "tiny.yaml").write_text(TINY)
-    assert submit(ray, tmp_path, "mine").code == 0
+    submit_alone(tmp_path / "tiny.yaml", ray.address, "mine", tmp_path)
     return ray.jobs["mine-a1"]
 
 
@@ -128,8 +129,9 @@ def test_the_next_submission_leaves_the_node_out(mine: FakeJob, ray: FakeRay, tm
     assert status["attempts"][0]["left_out"] == [{"node": "10.0.0.3", "id": "quarantined"}]
 
 
+@pytest.mark.usefixtures("real_supervisor")
 def test_a_submission_that_is_followed_keeps_it_too(ray: FakeRay, tmp_path: Path) -> None:
-    (tmp_path / "tiny.yaml").write_text(TINY)
+    (tmp_path / "tiny.yaml").write_text(TINY + "recovery: {max_attempts: 1}\n")
 
     def end() -> None:
         while "mine-a1" not in ray.jobs and not ray.closing.wait(0.01):

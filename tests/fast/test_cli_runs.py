@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from submitter.cluster.client import RayClient
 from submitter.gang.record import END_PREFIX
-from submitter.job.load import load_job
-from submitter.ledger import Ledger
-from submitter.supervise.submit import submit
 from tests.support.cli import Result, english, npurun
 from tests.support.fake_ray import FakeJob, FakeRay
+from tests.support.runs import submit_alone
 
 DEAD = {"RAY_API_SERVER_ADDRESS": "http://127.0.0.1:1"}
 TINY = """\
@@ -46,13 +43,6 @@ def mine(ray: FakeRay, tmp_path: Path) -> FakeJob:
     (tmp_path / "tiny.yaml").write_text(TINY)
     submit_alone(tmp_path / "tiny.yaml", ray.address, "mine", tmp_path)
     return ray.jobs["mine-a1"]
-
-
-def submit_alone(job: Path, address: str, run: str, home: Path) -> None:
-    """As an npurun without a supervisor did it."""
-    ledger = Ledger(home / "npurun")
-    submit(load_job(str(job), environ={}), RayClient(address), ledger, run=run, tell=lambda *_, **__: None)
-    ledger.close()
 
 
 def foreign(ray: FakeRay, run: str = "theirs", attempt: int = 1, status: str = "RUNNING", log: bytes = b"") -> FakeJob:

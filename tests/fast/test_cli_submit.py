@@ -77,6 +77,7 @@ OUTCOMES = [
 ]
 
 
+@pytest.mark.usefixtures("real_supervisor")
 @pytest.mark.parametrize(("action", "code"), OUTCOMES)
 def test_followed_to_its_end(
     action: Callable[[FakeJob], None], code: int, tiny: str, ray: FakeRay, tmp_path: Path
@@ -90,6 +91,7 @@ def test_followed_to_its_end(
         assert told in result.err
 
 
+@pytest.mark.usefixtures("real_supervisor")
 @pytest.mark.parametrize(("action", "code"), OUTCOMES)
 def test_followed_with_json(
     action: Callable[[FakeJob], None], code: int, tiny: str, ray: FakeRay, tmp_path: Path
@@ -148,6 +150,7 @@ def state_of(run: str, home: Path) -> str:
     return state
 
 
+@pytest.mark.usefixtures("real_supervisor")
 def test_the_name_of_an_ended_run_is_refused(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
     words = ["submit", tiny, "--detach", "--run", "mine", "--address", ray.address]
     npurun(*words, home=tmp_path)

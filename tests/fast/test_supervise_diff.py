@@ -65,7 +65,8 @@ def test_arguments_environment_nodes_and_outcome(ledger: Ledger) -> None:
         last_step=9,
     )
     found = diff("r/a1", "r", ledger)
-    assert (found.left, found.right, found.not_known) == ("r-a1", "r-a2", ())
+    assert (found.left, found.right) == ("r-a1", "r-a2")
+    assert {one.section for one in found.not_known} == {"versions"}
     assert list(found.differences) == [
         Difference("arguments", "data.x", "1", "5"),
         Difference("arguments", "data.y", HOSTILE, "2"),
@@ -91,8 +92,17 @@ def test_a_plan_that_is_gone_is_told_and_the_rest_compared(ledger: Ledger) -> No
     attempt(ledger, 1, plan("a=1"), keep=False, reason="hung")
     attempt(ledger, 2, plan("a=2"), reason="hung")
     found = diff("r/a1", "r/a2", ledger)
-    assert found.not_known == ("r-a1",)
-    assert not [one for one in found.differences if one.section == "outcome"]
+    gone = [one.section for one in found.not_known if one.submission_id == "r-a1"]
+    assert gone == ["arguments", "cluster", "versions", "nodes"]
+    assert found.differences == ()
+
+
+def test_versions_that_were_measured(ledger: Ledger) -> None:
+    for number, cann in ((1, "9.0.0"), (2, "9.0.0 | 9.0.1")):
+        attempt(ledger, number, plan("a=1"), end={"nodes": ["n"], "versions": {"verl": "0.8.0", "cann": cann}})
+    found = diff("r/a1", "r/a2", ledger)
+    assert list(found.differences) == [Difference("versions", "cann", "9.0.0", "9.0.0 | 9.0.1")]
+    assert found.not_known == ()
 
 
 @pytest.mark.parametrize("name", ["r/a3", "r/a0", "r/2", "", "no-such", "r/a1/a2", HOSTILE])
@@ -109,10 +119,15 @@ def test_the_command_shows_a_table_or_json(ledger: Ledger, tmp_path: Path) -> No
     shown = npurun("diff", "r/a1", "r/a2", home=tmp_path)
     assert shown.code == 0, shown.err
     assert [line.split() for line in shown.out.splitlines()] == [
-        ["section", "key", "left", "right"],
-        ["attempt", "-", "r-a1", "r-a2"],
-        ["argument", "b", "-", "x", "y"],
+        ["left", "r-a1"],
+        ["right", "r-a2"],
+        [],
+        ["key", "left", "right"],
+        ["arguments"],
+        ["b", "-", "x", "y"],
     ]
+    told = "versions are not compared: those of r-a1, r-a2 are not known"
+    assert [line for line in shown.err.splitlines() if told in line]
     document = npurun("diff", "r/a1", "r/a2", "--json", home=tmp_path).document
     assert document["differences"] == [{"section": "arguments", "key": "b", "left": None, "right": "x y"}]
     same = npurun("diff", "r/a1", "r/a1", "--lang", "zh", home=tmp_path)
