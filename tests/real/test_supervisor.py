@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,10 +74,7 @@ def test_killed_at_any_moment_each_attempt_is_posted_once(ray: FakeRay, book: Le
     def on_start(fake: FakeJob) -> None:
         number = int(fake.submission_id.rpartition("-a")[2])
         fake.write(f"step:{number} - x:1\n".encode())
-        if number < LAST:
-            end_of(fake, "hung")
-        else:
-            end_of(fake, "succeeded")
+        threading.Timer(rng.random(), end_of, (fake, "hung" if number < LAST else "succeeded")).start()
 
     ray.on_start = on_start
     ray.fail_next("POST", "/api/jobs/$", *[takes_effect_then(drop)] * 2)
