@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from shutil import get_terminal_size
 
 from submitter.cli.language import say
@@ -31,7 +32,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]], *, 
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(markup=False, highlight=False)
+    # With a file of its own: rich flushes stdout, and ends the process with code 1 when its reader has gone.
+    drawn = StringIO()
+    console = Console(file=drawn, force_terminal=sys.stdout.isatty(), markup=False, highlight=False)
     cells = [[_cell(value) for value in row] for row in rows]
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=head)
     for column in columns:
@@ -39,9 +42,8 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]], *, 
     for row in cells:
         table.add_row(*row)
     console.width = max(console.width, _least_width(columns, cells)) if sys.stdout.isatty() else PIPE_WIDTH
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
+    console.print(table)
+    for line in drawn.getvalue().splitlines():
         emit(line.rstrip())
 
 
