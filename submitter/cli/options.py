@@ -87,12 +87,16 @@ def ledger() -> Ledger:
     return Ledger(default_home(os.environ))
 
 
-def supervisor(book: Ledger, *, wait: bool = True) -> bool:
-    """Makes sure that the home's one supervisor is at work (or soon will be); True when it had to be started."""
+def supervisor(book: Ledger, *, ca: str | None = None, wait: bool = True) -> bool:
+    """Makes sure that the home's one supervisor is at work (or soon will be); True when it had to be started.
+
+    It believes the CA bundle of the command that starts it, by the variable that it reads.
+    """
     from submitter.cli.output import tell
     from submitter.supervise.serve import ensure_running
 
-    return ensure_running(book.path.parent, book, tell=tell, environ=os.environ, wait=wait)
+    environ = {**os.environ, **({"REQUESTS_CA_BUNDLE": ca} if ca else {})}
+    return ensure_running(book.path.parent, book, tell=tell, environ=environ, wait=wait)
 
 
 def trees() -> Path:

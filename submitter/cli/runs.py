@@ -184,7 +184,7 @@ def logs(run: str, keep_on: bool, address: str | None, ca: str | None) -> int:
     book = ledger()
     connection, submission_id = newest_attempt(run, book, client(address, ca))
     if keep_on and (noted := book.run(run)) is not None and noted.supervised:
-        return follow_run(run, book, connection)
+        return follow_run(run, book, connection, ca=ca)
     if keep_on:
         return follow_to_end(connection, run, submission_id, None, keep=book)
     empty, records = True, Records(submission_id)
@@ -206,7 +206,7 @@ def stop(run: str, address: str | None, ca: str | None, as_json: bool) -> None:
     from submitter.supervise.stop import stop as end
 
     book = ledger()
-    document = end(run, book, client(address, ca), tell=tell, care=lambda: supervisor(book))
+    document = end(run, book, client(address, ca), tell=tell, care=lambda: supervisor(book, ca=ca))
     if as_json:
         print_json(document)
 

@@ -68,12 +68,12 @@ def submit(
     )
     tell_submission(submission, connection)
     try:
-        supervisor(book, wait=not detach)
+        supervisor(book, ca=ca, wait=not detach)
     except NpurunError as error:  # the run is on the cluster: its name and its log must not be lost
         tell("supervise.no_care", error=error)
     document = _document(submission, connection)
     if not detach:
-        return follow_run(submission.run, book, connection, document if as_json else None)
+        return follow_run(submission.run, book, connection, document if as_json else None, ca)
     if as_json:
         print_json(document)
     else:
@@ -110,12 +110,18 @@ def follow_to_end(
     )
 
 
-def follow_run(run: str, book: Ledger, connection: RayClient, document: dict[str, object] | None = None) -> int:
+def follow_run(
+    run: str,
+    book: Ledger,
+    connection: RayClient,
+    document: dict[str, object] | None = None,
+    ca: str | None = None,
+) -> int:
     """As `follow_to_end`, over all attempts of a run in care, until the run is over."""
     from submitter.supervise.follow_run import follow_run as follow
 
     return _to_end(
-        lambda show: follow(run, book, connection, out=show, tell=tell, care=lambda: supervisor(book)),
+        lambda show: follow(run, book, connection, out=show, tell=tell, care=lambda: supervisor(book, ca=ca)),
         run,
         document,
         None,
