@@ -254,10 +254,10 @@ def _left_out(end: dict[str, Any] | None) -> list[dict[str, Any]] | None:
 
 def _with_verdicts(end: dict[str, Any] | None, client: RayClient, info: JobInfo) -> dict[str, Any] | None:
     """What all nodes have is proposed of none; why the attempt ended stands in the log's verdicts then."""
-    if not end or end["reason"] != UNFIT:
+    if not end:
         return end
-    known = {key: value for key, value in end.items() if key != VERDICTS}
-    if any(one["id"] != UNFIT for one in proposed(end)):
+    known = {key: value for key, value in end.items() if key != VERDICTS}  # whatever the log put there
+    if end["reason"] != UNFIT or any(one["id"] != UNFIT for one in proposed(end)):
         return known
     verdicts = _unfit_nodes(_head(client, info), info)
     return {**known, VERDICTS: verdicts} if verdicts else known
