@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from submitter.checks.secret_like import redacted
 from submitter.cli.commands import Command, LazyGroup
 from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger
@@ -126,7 +127,7 @@ def _row(one: Quarantined) -> tuple[object, ...]:
 def _why(one: Quarantined) -> str:
     from submitter.supervise.nodes import said
 
-    return say("nodes.why", why=said(one.finding, one.node, one.evidence))
+    return redacted(say("nodes.why", why=said(one.finding, one.node, one.evidence)))
 
 
 def _document(one: Quarantined) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from submitter.checks.secret_like import redacted
 from submitter.cli.commands import Command
 from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument
-from submitter.cli.output import emit, print_json, tell
+from submitter.cli.output import emit, print_json, tell, without_secrets
 from submitter.cli.table import Column, print_block, print_table
 from submitter.exit_codes import ExitCode
 
@@ -52,7 +53,7 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
 
     found = inspect(run, ledger(), client(address, ca))
     if as_json:
-        print_json(found)
+        print_json(without_secrets(found))
         return
     attempts = found["attempts"]
     step = None if found["step"] is None else f"{found['step']} / {found['total_steps'] or '-'}"
@@ -87,7 +88,7 @@ def _show_left_out(attempts: list[dict[str, Any]]) -> None:
             attempt["id"].rpartition("-")[2],
             one["node"],
             one["id"],
-            say("nodes.why", why=said(one["id"], one["node"], one)),
+            redacted(say("nodes.why", why=said(one["id"], one["node"], one))),
         )
         for attempt in attempts
         for one in attempt["left_out"] or ()
