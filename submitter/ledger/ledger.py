@@ -236,6 +236,14 @@ class Ledger:
             ).fetchall()
         return [_attempt(row) for row in rows]
 
+    def posted_ms(self, submission_id: str) -> int | None:
+        """When the cluster confirmed the attempt; None: not known here."""
+        with self._told():
+            row = self._connection.execute(
+                "SELECT posted_ms FROM attempts WHERE submission_id = ?", (submission_id,)
+            ).fetchone()
+        return row[0] if row else None
+
     def unended(self, address: str, limit: int) -> list[str]:
         """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first."""
         with self._told():

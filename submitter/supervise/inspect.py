@@ -199,7 +199,7 @@ def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
-        keep_proposals(ledger, client.address, info.submission_id, outcome.end, int(time.time() * 1000))
+        keep_proposals(ledger, client.address, info, outcome.end, int(time.time() * 1000))
     return {**row, "reason": outcome.reason, "nodes": nodes, "left_out": _left_out(end)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -269,6 +270,18 @@ def test_the_heads_clock_does_not_matter(hours: int, mine: FakeJob, ray: FakeRay
     mine.end_time = mine.start_time + 60_000
     (one,) = listed(ray, tmp_path)
     assert before - 1 <= one["since"] <= time.time() and one["until"] - one["since"] == 24 * 3600
+
+
+def test_what_is_read_days_later_has_run_out(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    ends(mine)
+    ledger = sqlite3.connect(tmp_path / "npurun" / "ledger.db")
+    ledger.execute("UPDATE attempts SET posted_ms = posted_ms - ?", (30 * 3_600_000,))
+    ledger.commit()
+    ledger.close()
+    result = submit(ray, tmp_path, "next")
+    assert result.code == 0 and "is left out" not in result.err
+    assert "NPURUN_QUARANTINE" not in ray.posts()[-1]["runtime_env"]["env_vars"]
+    assert "10.0.0.3" in npurun("status", "mine", "--address", ray.address, home=tmp_path).out
 
 
 class TestRelease:
