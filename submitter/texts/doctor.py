@@ -43,6 +43,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "doctor.why.slow": ("no result within {seconds} s", "{seconds} 秒内没有结果"),
     "doctor.why.silent": ("does not answer", "没有应答"),
     "doctor.why.not_asked": ("not asked", "未询问"),
+    "doctor.why.unheld": (
+        "torch_npu is loaded in a task that holds NPUs: each attempt does so, the doctor holds none",
+        "torch_npu 只在占用 NPU 的任务中加载：每次尝试都会检查，doctor 不占用 NPU",
+    ),
     "doctor.hints.NR504": ("{count} NPUs held by {holders} on {node}", "{node} 上 {count} 个 NPU 被 {holders} 占用"),
     "doctor.hints.NR505": (
         "{count} NPUs with more than {limit} in use, and no process shown, on {node}",

@@ -14,6 +14,8 @@ from submitter.gang.probes import inside
 from submitter.gang.probes.measure import NotMeasuredError
 from submitter.gang.probes.verdict import Node
 from submitter.gang.probes.wish import Wish
+from submitter.supervise.node_findings import why_of
+from submitter.texts import Phrase
 from tests.support.nodes import node
 from tests.support.verdicts import brief, judged
 
@@ -162,4 +164,6 @@ def test_only_nodes_that_have_torch_npu_are_asked() -> None:
         "did not load",
     ]
     assert [verdict.id for verdict in seen.unfit["10.0.0.1"]] == ["NR508"]
-    assert "inside" not in look(candidates, workers, Wish(), lambda: None, Bound(5, 5)).nodes[1].measured
+    unheld = look(candidates, workers, Wish(), lambda: None, Bound(5, 5))
+    first, second = (node.measured.get("inside") for node in unheld.nodes[:2])
+    assert first is None and second is not None and isinstance(why_of(str(second.why)), Phrase)
