@@ -62,6 +62,12 @@ def test_what_does_not_load_is_told(installed: Any) -> None:
     assert brief(found) == [("NR507", "1", "error")]
 
 
+def test_noise_in_any_encoding_does_not_hide_what_was_found(installed: Any) -> None:
+    noise = "import os\nfor number in (1, 2): os.write(number, bytes([0xC4, 0xE3, 10]))\n"  # GBK
+    installed(torch_npu=f"{noise}{TORCH_NPU}")
+    assert inside.inside(20)["count"] == 16
+
+
 def test_exit_handlers_that_hang_are_not_waited_for(installed: Any) -> None:
     installed(torch_npu=f"import atexit, time\natexit.register(time.sleep, 60)\n{TORCH_NPU}")
     began = time.monotonic()
