@@ -12,6 +12,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "各节点相同的内容只显示一次；异常的节点用 * 标出；- 表示未测量。 / 有节点出错时退出码为 3，只有警告时为 0。",
     ),
     "cli.doctor.not_measured": ("{why} ({count} of {all} nodes)", "{why}（{all} 个节点中的 {count} 个）"),
+    "cli.doctor.not_measured_on": (
+        "{why} ({count} of {all} nodes: {nodes})",
+        "{why}（{all} 个节点中的 {count} 个：{nodes}）",
+    ),
     "doctor.why.no_npu_smi": (
         "no npu-smi on the PATH of this node's Ray",
         "该节点 Ray 的 PATH 中没有 npu-smi",
