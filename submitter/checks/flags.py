@@ -11,9 +11,9 @@ from submitter.checks.engine import ADDITIONAL, sleeps, uses_vllm
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.parallel import ROLLOUT
 from submitter.checks.rule import Rule
-from submitter.gang.secret_like import shown
 from submitter.checks.settings import Settings
 from submitter.checks.spelling import meant, unknown_to_vllm
+from submitter.gang.secret_like import shown
 from submitter.job.model import Flag
 from submitter.texts import Phrase
 

@@ -15,9 +15,9 @@ from runtime_env.stacks import Release
 from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.rule import Rule
-from submitter.gang.secret_like import shown
 from submitter.checks.spelled import Spelled, last_text, spelled
 from submitter.errors import Place
+from submitter.gang.secret_like import shown
 from submitter.job.model import Job
 
 OVERRIDE_FLAG = "RAY_OVERRIDE_JOB_RUNTIME_ENV"

@@ -116,11 +116,16 @@ def _few(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _not_checked(one: NotMeasured, everyone: int) -> NotChecked:
     from submitter.checks.case import NotChecked
-    from submitter.supervise.node_findings import why_of
+    from submitter.supervise.node_findings import node_names, why_of
 
-    return NotChecked(
-        one.probe, "cli.doctor.not_measured", {"why": why_of(one.why), "count": len(one.nodes), "all": everyone}
-    )
+    values: dict[str, object] = {
+        "why": why_of(one.why),
+        "count": len(one.nodes),
+        "all": everyone,
+        "nodes": node_names(one.nodes),
+    }
+    told = "cli.doctor.not_measured" if len(one.nodes) == everyone else "cli.doctor.not_measured_on"
+    return NotChecked(one.probe, told, values)
 
 
 def _summary(found: Examination, findings: Sequence[Finding]) -> str:

@@ -23,6 +23,8 @@ CELL_MAX = 24
 MARK = "*"
 UNKNOWN = "-"
 _SEVERITIES = ("error", "warning", "hint")
+_OF_ALL = frozenset({"NR514"})
+"""Said once, of all nodes: the one that it is said at is as good as the others."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class _Marks:
     def beside(self, facts: Sequence[Fact], node: Node) -> str:
         """Of those about none of `facts`."""
         found = self._of_node.get(node.ip, ())
-        return _worst(one for one in found if not any(fact.is_about(one) for fact in facts))
+        own = (one for one in found if one.id not in _OF_ALL)
+        return _worst(one for one in own if not any(fact.is_about(one) for fact in facts))
 
 
 def print_nodes(nodes: Sequence[Node], findings: Sequence[NodeFinding], paper: Paper) -> None:

@@ -17,6 +17,7 @@ from submitter.cli.options import address_option, client, json_option, ledger
 from submitter.cli.output import emit, print_json, tell, without_secrets
 from submitter.cli.table import Column, print_block, print_table
 from submitter.errors import NpurunError
+from submitter.gang.secret_like import redacted
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -126,7 +127,7 @@ def _row(one: Quarantined) -> tuple[object, ...]:
 def _why(one: Quarantined) -> str:
     from submitter.supervise.nodes import said
 
-    return say("nodes.why", why=said(one.finding, one.node, one.evidence))
+    return redacted(say("nodes.why", why=said(one.finding, one.node, one.evidence)))
 
 
 def _document(one: Quarantined) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import click
 from submitter.cli.commands import Command
 from submitter.cli.language import say
 from submitter.cli.options import address_option, client, json_option, ledger, option, run_argument, supervisor
-from submitter.cli.output import emit, print_json, tell
+from submitter.cli.output import emit, print_json, tell, without_secrets
 from submitter.cli.table import Column, print_block, print_pairs, print_table
 from submitter.exit_codes import ExitCode
 from submitter.gang.secret_like import redacted
@@ -63,7 +63,7 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
 
     found = inspect(run, ledger(), client(address, ca))
     if as_json:
-        print_json(found)
+        print_json(without_secrets(found))
         return
     attempts = found["attempts"]
     step = None if found["step"] is None else f"{found['step']} / {found['total_steps'] or '-'}"
@@ -155,7 +155,7 @@ def _show_left_out(attempts: list[dict[str, Any]]) -> None:
     found: dict[tuple[str, ...], list[str]] = {}
     for attempt in attempts:
         for one in attempt["left_out"] or ():
-            why = say("nodes.why", why=said(one["id"], one["node"], one))
+            why = redacted(say("nodes.why", why=said(one["id"], one["node"], one)))
             found.setdefault((one["node"], one["id"], why), []).append(_short(attempt))
     if found:
         emit("")

@@ -84,6 +84,11 @@ def _answer(nodes: Nodes, reference: Any, sent: float) -> Answer:
         return Answer(None, clean(error)[:300], sent, received)
 
 
+def brief(said: str) -> str:
+    """Ray's words without what it sets off below them: ids of the actor, a task's traceback."""
+    return " ".join(line.strip() for line in said.splitlines() if line[:1].strip()) or said
+
+
 class RayNodes:
     """Node worker actors."""
 
@@ -107,4 +112,4 @@ class RayNodes:
         try:
             return ray.get(reference, timeout=1)
         except ray.exceptions.RayError as error:
-            raise LostError(str(error)) from error
+            raise LostError(brief(str(error))) from error

@@ -29,6 +29,9 @@ PART = Bound(total_s=3.0, grace_s=1.0)
 """Tokens in shared folders are removed before the worker may be ended."""
 
 SILENT = "NR571"
+UNHELD = Measured(
+    None, "torch_npu is loaded in a task that holds NPUs: each attempt does so, the doctor holds none", 0.0
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def look(
         measured, clocks, met = _asked(candidates, workers, wish, check, awake)
     finally:
         ask_all(workers, dict.fromkeys(awake, ()), "part", PART, lambda: None)
-    held = _held(holders, measured, check) if holders else {}
+    held = _held(holders, measured, check) if holders else dict.fromkeys(_able(measured), UNHELD)
     answers = {**up, **measured}
     nodes = tuple(
         _node(candidate, answers[index], clocks.get(index), met.get(index), held.get(index))
@@ -103,16 +106,18 @@ def _asked(
 
 def _held(holders: Nodes, measured: Mapping[int, Answer], check: Callable[[], None]) -> dict[int, Measured]:
     """What a process that holds NPUs finds, by node; nodes that did not answer are not asked again."""
-    answering = _answering(measured)
-    able = [index for index in answering if _has_torch_npu(measured[index])]
-    asked = ask_all(holders, dict.fromkeys(able, ()), inside.NAME, INSIDE, check)
+    asked = ask_all(holders, dict.fromkeys(_able(measured), ()), inside.NAME, INSIDE, check)
     absent = Measured(None, "torch_npu is not installed here", 0.0)
-    return {index: _found_inside(asked[index]) if index in asked else absent for index in answering}
+    return {index: _found_inside(asked[index]) if index in asked else absent for index in _answering(measured)}
 
 
-def _has_torch_npu(answer: Answer) -> bool:
-    facts = answer.value["probes"].get("versions", {}).get("facts") or {}
-    return bool(facts.get("torch_npu"))
+def _able(measured: Mapping[int, Answer]) -> list[int]:
+    """Those that answer, and have torch_npu."""
+    return [index for index in _answering(measured) if _versions(measured[index]).get("torch_npu")]
+
+
+def _versions(answer: Answer) -> Mapping[str, Any]:
+    return answer.value["probes"].get("versions", {}).get("facts") or {}
 
 
 def _found_inside(answer: Answer) -> Measured:

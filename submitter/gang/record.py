@@ -102,7 +102,8 @@ def parse_verdict(line: str, attempt: str) -> dict[str, Any] | None:
 
 def parse_end(line: str, attempt: str) -> dict[str, Any] | None:
     """The end record in `line`, or None when it is another line, broken, or of another attempt."""
-    return _parse(line, END_PREFIX, attempt, {"reason": str, "exit": int, "nodes": list})
+    end = _parse(line, END_PREFIX, attempt, {"reason": str, "exit": int, "nodes": list})
+    return end if end and all(isinstance(node, str) for node in end["nodes"]) else None
 
 
 @dataclass(frozen=True)

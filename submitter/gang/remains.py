@@ -74,4 +74,4 @@ def _draining(npus: Facts) -> list[str]:
 
 def _held(one: Facts) -> str:
     chip = "" if one["chip"] is None else f".{one['chip']}"
-    return f"pid {one['pid']} ({one['name']}) holds NPU {one['card']}{chip}, {one['memory_mb'] or '?'} MB"
+    return f"pid {one['pid']} ({one['name'] or '?'}) holds NPU {one['card']}{chip}, {one['memory_mb'] or '?'} MB"

@@ -202,6 +202,11 @@ class Attempts:
         )
         return {row[1]: _attempt(row) for row in rows}
 
+    def posted_ms(self, submission_id: str) -> int | None:
+        """When the cluster confirmed the attempt; None: not known here."""
+        rows = self._database.read("SELECT posted_ms FROM attempts WHERE submission_id = ?", (submission_id,))
+        return rows[0][0] if rows else None
+
     def unended(self, address: str, limit: int) -> list[str]:
         """Submission ids of that cluster's attempts whose end nobody has read yet, the newest first.
 

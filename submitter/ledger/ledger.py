@@ -48,6 +48,7 @@ class Ledger:
         self.observe = attempts.observe
         self.record_end = attempts.record_end
         self.attempts = attempts.attempts
+        self.posted_ms = attempts.posted_ms
         self.newest_attempts = attempts.newest_attempts
         self.observations = attempts.observations
         self.unended = attempts.unended

@@ -41,9 +41,9 @@ class Quarantine:
         """Ends every entry of the node that holds; how many that were."""
         with self._database.transaction() as connection:
             done = connection.execute(
-                "UPDATE quarantine SET released_ms = ? WHERE node = ? AND released_ms IS NULL AND until_ms > ?"
-                " AND (? IS NULL OR address = ?)",
-                (now_ms, node, now_ms, address, address),
+                "UPDATE quarantine SET released_ms = ? WHERE node = ? AND released_ms IS NULL AND since_ms <= ?"
+                " AND until_ms > ? AND (? IS NULL OR address = ?)",
+                (now_ms, node, now_ms, now_ms, address, address),
             )
         return done.rowcount
 

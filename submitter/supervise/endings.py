@@ -61,7 +61,7 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
         world.ledger.record_steps(run.run, attempt.attempt, as_rows(ending.steps, world.wall_ms()))
         if ending.resumed_from is not None:
             world.ledger.record_resumed(attempt.submission_id, ending.resumed_from)
-        keep_proposals(world.ledger, run.address, attempt.submission_id, end, world.wall_ms())
+        keep_proposals(world.ledger, run.address, info, end, world.wall_ms())
         world.ledger.quarantine(_blamed(world, run, attempt, diagnosis))
         world.ledger.record_end(
             attempt.submission_id,

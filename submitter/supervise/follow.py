@@ -73,7 +73,7 @@ def _keep(ledger: Ledger, address: str, info: JobInfo | None, outcome: Outcome, 
     """A ledger that cannot be written does not change how the run ended."""
     assert info is not None  # it was followed to its end
     try:
-        keep_proposals(ledger, address, info.submission_id, outcome.end, int(time.time() * 1000))
+        keep_proposals(ledger, address, info, outcome.end, int(time.time() * 1000))
     except LedgerError as error:
         tell("nodes.not_kept", error=error)
 

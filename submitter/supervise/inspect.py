@@ -216,7 +216,7 @@ def _note_end(ledger: Ledger, client: RayClient, info: JobInfo) -> dict[str, Any
             started_ms=info.start_ms,
             ended_ms=info.end_ms,
         )
-        keep_proposals(ledger, client.address, info.submission_id, outcome.end, int(time.time() * 1000))
+        keep_proposals(ledger, client.address, info, outcome.end, int(time.time() * 1000))
     return {**row, "reason": outcome.reason, "nodes": nodes, "left_out": _left_out(end)}
 
 
@@ -271,10 +271,10 @@ def _left_out(end: dict[str, Any] | None) -> list[dict[str, Any]] | None:
 
 def _with_verdicts(end: dict[str, Any] | None, client: RayClient, info: JobInfo) -> dict[str, Any] | None:
     """What all nodes have is proposed of none; why the attempt ended stands in the log's verdicts then."""
-    if not end or end["reason"] != UNFIT:
+    if not end:
         return end
-    known = {key: value for key, value in end.items() if key != VERDICTS}
-    if any(one["id"] != UNFIT for one in proposed(end)):
+    known = {key: value for key, value in end.items() if key != VERDICTS}  # whatever the log put there
+    if end["reason"] != UNFIT or any(one["id"] != UNFIT for one in proposed(end)):
         return known
     verdicts = _unfit_nodes(_head(client, info.submission_id), info.submission_id)
     return {**known, VERDICTS: verdicts} if verdicts else known

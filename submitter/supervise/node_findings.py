@@ -14,7 +14,7 @@ from submitter.texts import TABLE, Phrase, text
 
 WHYS = (
     *("no_npu_smi", "npu_smi_slow", "npu_smi_failed", "npu_smi_unknown", "no_device_files", "no_hccn"),
-    *("no_address", "no_raylet", "raylet_unreadable", "no_meminfo", "slow", "silent", "not_asked"),
+    *("no_address", "no_raylet", "raylet_unreadable", "no_meminfo", "slow", "silent", "not_asked", "unheld"),
 )
 """What a node may say of a probe that could not look, by the text that translates it."""
 SILENT = "NR571"

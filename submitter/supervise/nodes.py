@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from submitter.cluster.client import JobInfo
 from submitter.errors import UsageError
 from submitter.gang.record import EXIT_OF_REASON
 from submitter.job.nearest import NONE, nearest
@@ -31,15 +32,13 @@ SHOWN_UNFIT = 16
 """Findings after a failure; the end record and the verdicts in the log have all of them."""
 
 
-def keep_proposals(
-    ledger: Ledger, address: str, submission_id: str, end: Mapping[str, Any] | None, now_ms: int
-) -> None:
+def keep_proposals(ledger: Ledger, address: str, info: JobInfo, end: Mapping[str, Any] | None, now_ms: int) -> None:
     """Writes down the nodes that an attempt's end record proposes; the same record again changes nothing.
 
-    They are left out from now on, by this machine's clock: the head's may be hours off.
+    They are left out from the attempt's end on: what is read days later has run out, and keeps no node from anybody.
     """
     if end:
-        ledger.quarantine(list(_entries(address, submission_id, end, now_ms)))
+        ledger.quarantine(list(_entries(address, info.submission_id, end, _ended_ms(ledger, info, now_ms))))
 
 
 def left_out(ledger: Ledger, address: str, now_ms: int, tell: Tell) -> tuple[str, ...]:
@@ -114,9 +113,20 @@ def proposed(end: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return [*proposals, *({"node": node, "id": reason, "evidence": end.get("evidence")} for node in others)]
 
 
-def _entries(address: str, submission_id: str, end: Mapping[str, Any], now_ms: int) -> Iterator[Quarantined]:
+def _ended_ms(ledger: Ledger, info: JobInfo, now_ms: int) -> int:
+    """By this machine's clock: the head's may be hours off, yet it knows how long the attempt took.
+
+    Now, for an attempt that was not posted from here.
+    """
+    posted_ms = ledger.posted_ms(info.submission_id)
+    if posted_ms is None or info.start_ms is None or info.end_ms is None:
+        return now_ms
+    return min(now_ms, posted_ms + max(0, info.end_ms - info.start_ms))
+
+
+def _entries(address: str, submission_id: str, end: Mapping[str, Any], since_ms: int) -> Iterator[Quarantined]:
     for one in proposed(end):
-        yield _entry(address, submission_id, one["node"], one["id"], one, now_ms)
+        yield _entry(address, submission_id, one["node"], one["id"], one, since_ms)
 
 
 def _list(end: Mapping[str, Any], key: str) -> list[Any]:
@@ -143,7 +153,7 @@ def _fits(one: NodeFinding) -> bool:
 
 
 def _entry(
-    address: str, submission_id: str, node: str, finding: str, evidence: Mapping[str, Any], now_ms: int
+    address: str, submission_id: str, node: str, finding: str, evidence: Mapping[str, Any], since_ms: int
 ) -> Quarantined:
-    until = now_ms + LASTS_MS.get(finding, LASTS_OTHERWISE_MS)
-    return Quarantined(address, node, submission_id, finding, dict(evidence), now_ms, until)
+    until = since_ms + LASTS_MS.get(finding, LASTS_OTHERWISE_MS)
+    return Quarantined(address, node, submission_id, finding, dict(evidence), since_ms, until)

@@ -12,6 +12,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "各节点相同的内容只显示一次；异常的节点用 * 标出；- 表示未测量。 / 有节点出错时退出码为 3，只有警告时为 0。",
     ),
     "cli.doctor.not_measured": ("{why} ({count} of {all} nodes)", "{why}（{all} 个节点中的 {count} 个）"),
+    "cli.doctor.not_measured_on": (
+        "{why} ({count} of {all} nodes: {nodes})",
+        "{why}（{all} 个节点中的 {count} 个：{nodes}）",
+    ),
     "doctor.why.no_npu_smi": (
         "no npu-smi on the PATH of this node's Ray",
         "该节点 Ray 的 PATH 中没有 npu-smi",
@@ -43,6 +47,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "doctor.why.slow": ("no result within {seconds} s", "{seconds} 秒内没有结果"),
     "doctor.why.silent": ("does not answer", "没有应答"),
     "doctor.why.not_asked": ("not asked", "未询问"),
+    "doctor.why.unheld": (
+        "torch_npu is loaded in a task that holds NPUs: each attempt does so, the doctor holds none",
+        "torch_npu 只在占用 NPU 的任务中加载：每次尝试都会检查，doctor 不占用 NPU",
+    ),
     "doctor.hints.NR504": ("{count} NPUs held by {holders} on {node}", "{node} 上 {count} 个 NPU 被 {holders} 占用"),
     "doctor.hints.NR505": (
         "{count} NPUs with more than {limit} in use, and no process shown, on {node}",

@@ -202,6 +202,23 @@ def test_a_fault_of_all_nodes_marks_none_of_them() -> None:
     assert not any("*" in line for line in lines)
 
 
+def test_what_is_said_once_of_all_nodes_marks_none_of_them() -> None:
+    files = {"device_files": {"numbers": list(range(16)), "managers": {}, "unreadable": []}}
+    nodes = [doctor.a3_node(number, **files) for number in range(1, 5)]
+    findings = [finding_of(one.as_json()) for one in judge(nodes, Wish(npus_per_node=16, needs=("mindspeed",)))]
+    assert [one.id for one in findings] == ["NR514"]
+    lines: list[str] = []
+    print_nodes(nodes, findings, Paper(lines.append, WIDTH, False, "→ "))
+    assert not any("*" in line for line in lines)
+
+
+def test_nodes_that_could_not_measure_are_named_unless_they_are_all(ray: FakeRay, tmp_path: Path) -> None:
+    slow = [doctor.a3_node(number, npus="npu-smi did not answer within 7.5 s") for number in (2, 3)]
+    result = examined(ray, tmp_path, [HEALTHY[0], *slow, HEALTHY[3]])
+    (told,) = [line for line in result.out.splitlines() if line.startswith("not checked: npus: ")]
+    assert told.endswith("(2 of 4 nodes: 10.0.0.2-3)")
+
+
 def test_colour_is_for_the_marked_cell_alone() -> None:
     lines = page(ODD, coloured=True)
     assert "\x1b[31m1 Critical*\x1b[0m" in lines[3]

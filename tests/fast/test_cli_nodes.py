@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -229,6 +230,26 @@ def test_a_record_that_the_trainer_forged_breaks_nothing(
     assert len(npurun("nodes", "--address", ray.address, home=tmp_path).out.splitlines()) == 2
 
 
+@pytest.mark.parametrize("verdicts", [5, None, "abc", [5], [{"x": 1}]])
+def test_what_npurun_adds_to_a_record_is_not_taken_from_the_log(
+    verdicts: Any, mine: FakeJob, ray: FakeRay, tmp_path: Path
+) -> None:
+    end = json.loads(End("mine-a1", "training", "trainer_failed").line().partition("end ")[2])
+    mine.write(f"[npurun] end {json.dumps({**end, 'verdicts': verdicts})}\n".encode())
+    mine.end("FAILED", code=1)
+    for _ in range(2):  # from the log, then from the ledger
+        assert npurun("status", "mine", "--address", ray.address, home=tmp_path).code == 0
+
+
+def test_secrets_of_others_processes_are_masked(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    token = "hf_" + "abcdefghij0123456789"
+    held = {"command": f"serve --token {token}", "owner": "eve", "how": "probe.end_here", "npu": "1", "memory_mb": 9}
+    ends(mine, proposals=(Proposal("10.0.0.3", "NR504", "4711", None, held),))
+    for words in (["nodes"], ["nodes", "--json"], ["status", "mine"], ["status", "mine", "--json"]):
+        result = npurun(*words, "--address", ray.address, home=tmp_path)
+        assert result.code == 0 and "serve --token ***" in result.out and token not in result.out + result.err
+
+
 def test_numbers_that_json_does_not_have_are_no_record(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
     good = End("mine-a1", "training", "trainer_failed", proposals=(SICK,), quarantine=("10.0.0.3",)).line()
     for number in ("NaN", "-Infinity", "1e999"):
@@ -251,6 +272,18 @@ def test_the_heads_clock_does_not_matter(hours: int, mine: FakeJob, ray: FakeRay
     mine.end_time = mine.start_time + 60_000
     (one,) = listed(ray, tmp_path)
     assert before - 1 <= one["since"] <= time.time() and one["until"] - one["since"] == 24 * 3600
+
+
+def test_what_is_read_days_later_has_run_out(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
+    ends(mine)
+    ledger = sqlite3.connect(tmp_path / "npurun" / "ledger.db")
+    ledger.execute("UPDATE attempts SET posted_ms = posted_ms - ?", (30 * 3_600_000,))
+    ledger.commit()
+    ledger.close()
+    result = submit(ray, tmp_path, "next")
+    assert result.code == 0 and "is left out" not in result.err
+    assert "NPURUN_QUARANTINE" not in ray.posts()[-1]["runtime_env"]["env_vars"]
+    assert "10.0.0.3" in npurun("status", "mine", "--address", ray.address, home=tmp_path).out
 
 
 class TestRelease:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from submitter.gang.ask import Bound, LostError, ask_all
+from submitter.gang.ask import Bound, LostError, ask_all, brief
 from submitter.gang.fitness import Candidate, look
 from submitter.gang.probes.measure import NotMeasuredError, Probe, as_json, from_json, measure_all
 from submitter.gang.probes.wish import Wish
@@ -97,6 +97,24 @@ def test_a_worker_that_dies_is_silent_with_its_reason() -> None:
 
     seen = look(candidates(1), Dying(1, lambda _: 0.0), Wish(), lambda: None)
     assert seen.nodes[0].silent == "the actor\\ndied"
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        (
+            "The actor died unexpectedly before finishing this task.\n\tclass_name: NodeWorker\n\tactor_id: 03\n"
+            "The actor died because its node has died. Node Id: 9a\n\tthe actor's node was terminated",
+            "The actor died unexpectedly before finishing this task. "
+            "The actor died because its node has died. Node Id: 9a",
+        ),
+        ("ray::f() (pid=1)\n  File 'x', line 1\n    y()\nRuntimeError: no", "ray::f() (pid=1) RuntimeError: no"),
+        ("\n\tnothing else", "\n\tnothing else"),
+        ("", ""),
+    ],
+)
+def test_rays_words_are_cut_to_what_they_say(said: str, wanted: str) -> None:
+    assert brief(said) == wanted
 
 
 def test_a_stop_ends_the_wait(made: Any) -> None:

@@ -25,6 +25,7 @@ from submitter.gang.record import (
 )
 from submitter.texts import TABLE
 
+GOOD = {"reason": "stopped", "exit": 6, "nodes": []}
 HOSTILE = "a 'b' \"c\" ; $HOME \\ \n[npurun] end {} \x1b[31m é 节点 \u2028"
 
 
@@ -64,7 +65,12 @@ def test_what_is_no_end_record_of_this_attempt_is_none() -> None:
     good = End("run-a1", "start", "stopped").line()
     for line in (f" {good}", f"step:1 {good}", good[:-1], END_PREFIX, f"{END_PREFIX}[]", f"{END_PREFIX}null"):
         assert parse_end(line, "run-a1") is None
-    for broken in ({}, {"reason": "stopped", "exit": [], "nodes": []}, {"reason": 1, "exit": 0, "nodes": []}):
+    for broken in (
+        {},
+        {"reason": "stopped", "exit": [], "nodes": []},
+        {"reason": 1, "exit": 0, "nodes": []},
+        {**GOOD, "nodes": [1]},
+    ):
         assert parse_end(END_PREFIX + json.dumps({"attempt": "run-a1", **broken}), "run-a1") is None
     assert parse_end(END_PREFIX + "[" * 200_000, "run-a1") is None
     assert parse_proof(f'{PROOF_PREFIX}{{"attempt": "run-a1"}}', "run-a1") is None

@@ -31,6 +31,7 @@ def test_an_entry_comes_back_whole(ledger: Ledger) -> None:
 def test_it_holds_from_its_time_to_its_end(now_ms: int, holds: bool, ledger: Ledger) -> None:
     ledger.quarantine([ENTRY])
     assert bool(nodes(ledger, now_ms)) == holds
+    assert ledger.release(ENTRY.node, now_ms) == holds  # what is not listed is not released
 
 
 def test_clusters_are_apart(ledger: Ledger) -> None:

@@ -33,6 +33,27 @@ OLDER = """\
 +======================+===============+=====================================================+
 """
 
+NEWER = """\
++------------------------------------------------------------------------------------------------------------------+
+| npu-smi 26.0.rc2                            Version: 26.0.rc2                                                    |
++---------------------------+---------------+----------------------------------------------------------------------+
+| NPU   Name                | Health        | Power(W)             Temp(C)                 Hugepages-Usage(page)   |
+| Chip  Phy-ID              | Bus-Id        | AICore(%)            Memory-Usage(MB)        HBM-Usage(MB)           |
++===========================+===============+======================================================================+
+| 5     Ascend910           | OK            | 204.0                43                      0    / 0                |
+| 0     10                  | 0000:9D:00.0  | 100                  0    / 0                59807/ 65536            |
++------------------------------------------------------------------------------------------------------------------+
+| 5     Ascend910           | NA            | -                    40                      0    / 0                |
+| 1     NA                  | NA            | NA                   NA   / NA               NA   / NA               |
++===========================+===============+======================================================================+
++---------------------------+---------------+----------------------------------------------------------------------+
+| NPU     Chip              | Process id    | Process name       | Process memory(MB)    | Process id in container |
++===========================+===============+======================================================================+
+| 5       0                 | 6513          |                    | 617                   | 33                      |
++===========================+===============+======================================================================+
+"""
+"""A container may not see the names of processes."""
+
 
 def recorded(name: str) -> str:
     return (RECORDED / name).read_text(encoding="utf-8")
@@ -72,6 +93,29 @@ def test_an_older_layout_without_hbm() -> None:
 def test_a_usage_that_the_driver_does_not_tell() -> None:
     table = re.sub(r"\d+ *(/ *65536)", r"-1    \1", recorded("a3_idle.txt"))
     assert {(one.hbm_used_mb, one.hbm_total_mb) for one in parse(table).devices} == {(None, 65536)}
+
+
+def test_a_newer_layout_with_one_column_more() -> None:
+    table = parse(NEWER)
+    assert [(one.card, one.chip, one.physical, one.health, one.hbm_used_mb) for one in table.devices] == [
+        (5, 0, 10, "OK", 59807),
+        (5, 1, None, "NA", None),
+    ]
+    assert [(one.pid, one.name, one.memory_mb) for one in table.processes] == [(6513, "", 617)]
+
+
+def test_a_process_without_a_name_is_told_without_one() -> None:
+    measured = devices.npus(Wish(), lambda: NEWER, Path("/nonexistent"))
+    (verdict,) = devices.in_use([node(npus=2, measured={"npus": measured})], Wish())
+    assert "process 6513 (?, user ?)" in text(verdict.id, "en", **_values(verdict))
+
+
+def test_a_device_whose_second_line_is_missing_is_no_device_less() -> None:
+    lines = recorded("a3_idle.txt").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("| 4     Ascend910"))
+    for cut in ([*lines[: at + 1], *lines[at + 2 :]], lines[: at + 1]):
+        with pytest.raises(UnreadableError):
+            parse("\n".join(cut))
 
 
 @given(st.text() | st.text(alphabet="|+-= 0123456789OKNPUChip\n/"))

@@ -14,6 +14,8 @@ from submitter.gang.probes import inside
 from submitter.gang.probes.measure import NotMeasuredError
 from submitter.gang.probes.verdict import Node
 from submitter.gang.probes.wish import Wish
+from submitter.supervise.node_findings import why_of
+from submitter.texts import Phrase
 from tests.support.nodes import node
 from tests.support.verdicts import brief, judged
 
@@ -58,6 +60,12 @@ def test_what_does_not_load_is_told(installed: Any) -> None:
     assert (facts["count"], facts["acl"]) == (None, "ImportError: x")
     found = judged(inside.JUDGES, [node("10.0.0.1", measured={"inside": facts})], Wish(npus_per_node=16))
     assert brief(found) == [("NR507", "1", "error")]
+
+
+def test_noise_in_any_encoding_does_not_hide_what_was_found(installed: Any) -> None:
+    noise = "import os\nfor number in (1, 2): os.write(number, bytes([0xC4, 0xE3, 10]))\n"  # GBK
+    installed(torch_npu=f"{noise}{TORCH_NPU}")
+    assert inside.inside(20)["count"] == 16
 
 
 def test_exit_handlers_that_hang_are_not_waited_for(installed: Any) -> None:
@@ -162,4 +170,6 @@ def test_only_nodes_that_have_torch_npu_are_asked() -> None:
         "did not load",
     ]
     assert [verdict.id for verdict in seen.unfit["10.0.0.1"]] == ["NR508"]
-    assert "inside" not in look(candidates, workers, Wish(), lambda: None, Bound(5, 5)).nodes[1].measured
+    unheld = look(candidates, workers, Wish(), lambda: None, Bound(5, 5))
+    first, second = (node.measured.get("inside") for node in unheld.nodes[:2])
+    assert first is None and second is not None and isinstance(why_of(str(second.why)), Phrase)

@@ -124,7 +124,7 @@ def test_a_node_that_lacks_a_shard_is_left_out_and_kept_out_of_the_next_attempt(
     ended_ms = result.info.end_ms
     assert ended_ms is not None
     with closing(Ledger(tmp_path / "home")) as ledger:
-        keep_proposals(ledger, cluster5.address, first.attempt, result.end, ended_ms)
+        keep_proposals(ledger, cluster5.address, result.info, result.end, ended_ms)
         quarantine = left_out(ledger, cluster5.address, ended_ms + 1, lambda *_, **__: None)
     assert quarantine == (odd.ip,)
     env = {QUARANTINE_VARIABLE: ",".join(quarantine)}

@@ -112,7 +112,7 @@ def in_use(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
             str(process["pid"]),
             None,
             {
-                "command": process["command"] or process["name"],
+                "command": process["command"] or process["name"] or "?",
                 "owner": process["owner"] or "?",
                 "how": "probe.end_here" if process["owner"] else "probe.end_on_host",
                 "npu": _label(process),

@@ -56,7 +56,13 @@ def inside(limit_s: float = INSIDE_S) -> Facts:
     command = python_child(["-c", _LOOK, _MARK, str(max(1, int(limit_s)))])
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s + 1, check=False, text=True
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=limit_s + 1,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
         )
     except subprocess.TimeoutExpired:
         raise NotMeasuredError(f"torch_npu did not load within {limit_s:.0f} s") from None

@@ -17,7 +17,10 @@ _NO_PROCESS = re.compile(r"No running processes", re.IGNORECASE)
 
 
 class UnreadableError(ValueError):
-    """The output has no device table that is understood."""
+    """The output has no device table that is understood as a whole."""
+
+    def __init__(self) -> None:
+        super().__init__("npu-smi printed no device table that is understood")
 
 
 @dataclass(frozen=True)
@@ -53,18 +56,19 @@ class Table:
 
 
 def parse(text: str) -> Table:
-    """UnreadableError: no device in it that is understood."""
-    rows = [_cells(line) for line in text.splitlines() if line.lstrip().startswith("|")]
+    """UnreadableError: no device in it that is understood, or one without its second line."""
+    rows = [_cells(line) for line in map(str.strip, text.splitlines()) if line.startswith(("|", "+"))]
     split = next((at for at, row in enumerate(rows) if _is_process_heading(row)), len(rows))
     devices = tuple(_devices(rows[:split]))
     if not devices:
-        raise UnreadableError("npu-smi printed no device table that is understood")
+        raise UnreadableError
     version = re.search(r"Version:\s*([^\s|]+)", text)
     return Table(version[1] if version else None, devices, tuple(_processes(rows[split + 1 :])))
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+    """None of a line that is drawn between rows."""
+    return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
 
 
 def _is_process_heading(row: Sequence[str]) -> bool:
@@ -75,15 +79,19 @@ def _devices(rows: Sequence[Sequence[str]]) -> Iterator[Device]:
     names: Sequence[str] = ()
     first: Sequence[str] | None = None
     for row in rows:
+        if not row and first is not None:
+            raise UnreadableError  # cut off: who counts the rest finds devices missing that are there
         if len(row) >= 2 and row[0].split()[:1] in (["Chip"], ["Device"]):
             names = row
-        elif not names or len(row) < 3 or not row[0][:1].isdigit():
+        elif not names or len(row) < 3 or not row[0].partition(" ")[0].isdecimal():
             continue
         elif first is None:
             first = row
         else:
             yield _device(first, row, names)
             first = None
+    if first is not None:
+        raise UnreadableError
 
 
 def _device(first: Sequence[str], second: Sequence[str], names: Sequence[str]) -> Device:
