@@ -119,7 +119,7 @@ class Campaign:
         standin = Standin(self._cluster.address, place / "home", place / "folder")
         run = _Run(name, standin, "failed" if own else "succeeded", None if own else self._steps)
         self._runs.append(run)
-        sets = (f"NNODES={GANG}", f"STEPS={self._steps}", f"STEP_S={STEP_S}", f"SAVE_FREQ={SAVE_EVERY}", "HANG_MIN=0.1")
+        sets = (f"NNODES={GANG}", f"STEPS={self._steps}", f"STEP_S={STEP_S}", f"SAVE_FREQ={SAVE_EVERY}", "HANG_MIN=0.15")
         self._follow(run, stack, "submit", *standin.arguments(name, sets=sets, trainer=own))
         if own:
             self._fail(run, faults.pop(0))

@@ -159,7 +159,7 @@ KILLED = frozenset({"actor_died", "worker_crashed", "worker_killed"})
 FAULTS = (
     Fault("a rank is killed", kill_rank, KILLED),
     Fault("a rank is stopped", stop_rank, frozenset({"hung"})),
-    Fault("the driver is killed", kill_driver, frozenset({"worker_killed", "unknown", "job_entrypoint_command_error"})),
+    Fault("the driver is killed", kill_driver, frozenset({"worker_killed"})),
     Fault("a node worker is killed", kill_node_worker),
     Fault("a raylet is killed", kill_raylet, frozenset({"node_lost"}), blames_node=True),
     Fault("the supervisor is killed", kill_supervisor),

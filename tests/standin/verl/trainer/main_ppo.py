@@ -11,6 +11,7 @@ import os
 import sys
 import time
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ class TaskRunnerV1:
 
     def _step(self, step: int, value: float) -> float:
         if step == int(self._settings.get("standin.raise_at", "-1")):
-            compute_score(step)
+            import_module("reward").compute_score(f"step {step}")  # beside the job file, as a user's own
         after = self._all("step", float(self._settings.get("standin.step_s", "0.1")), value)[0]
         with Path(self._settings["standin.ledger"]).open("a") as file:
             file.write(json.dumps({"attempt": self._attempt, "step": step}) + "\n")
@@ -141,11 +142,6 @@ def unquoted(value: str) -> str:
     if quote not in ("'", '"') or value[-1:] != quote:
         return value
     return value[1:-1].replace(f"\\{quote}", quote)
-
-
-def compute_score(step: int) -> float:
-    """The user's reward function, on the day on which it fails."""
-    raise ValueError(f"cannot read the answer of step {step}")
 
 
 def write_archive(path: Path, content: dict[str, float]) -> None:
