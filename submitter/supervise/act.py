@@ -135,9 +135,14 @@ def past(attempt: Attempt) -> Past:
 
 def _decide(world: World, run: Run, attempts: Sequence[Attempt]) -> Decided:
     last = attempts[-1]
-    history = [past(one) for one in attempts if one.attempt > run.reopened_after] or [past(last)]
-    now_ms = world.wall_ms()
-    decision = decide(history, policy_of(run), now_s=now_ms / 1000, jitter=world.rng.uniform(-1, 1))
+    now_ms, jitter = world.wall_ms(), world.rng.uniform(-1, 1)
+    decision = decide(
+        [past(one) for one in attempts],
+        policy_of(run),
+        now_s=now_ms / 1000,
+        jitter=jitter,
+        counts_from=run.reopened_after + 1,
+    )
     due_ms = now_ms + round(decision.wait_s * 1000)
     with world.ledger.together(world.holder.token):
         decided = world.ledger.record_decision(run.run, last.attempt, decision.to_json(), due_ms, now_ms)

@@ -26,7 +26,7 @@ def versions_in(lines: Iterable[str], submission_id: str) -> dict[str, str]:
         if record := parse_fitness(line, submission_id):
             nodes[record["ip"]] = _facts(record["measured"])
     names = sorted({str(name) for one in nodes.values() for name, value in one.items() if value is not None})
-    shown = {name: _versions(one.get(name) for one in nodes.values()) for name in names[:_MOST_COMPONENTS]}
+    shown = {_plain(name): _versions(one.get(name) for one in nodes.values()) for name in names[:_MOST_COMPONENTS]}
     return {name: text for name, text in shown.items() if text}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,22 @@ def test_a_run_that_ended_is_active_again_and_a_decision_follows_its_last_attemp
     assert decided is not None
     assert (decided.decision["action"], decided.decision["why"], decided.due_ms) == ("retry", "resumed", 9000)
     assert resume("r", ledger, clock=lambda: 10.0)[0].reopened == 1, "again: as it is"
+
+
+def test_changes_that_were_made_stay(ledger: Ledger) -> None:
+    intent: dict[str, Any] = {"address": "http://x:1", "spec": "s", "job": "j", "total_steps": 10, "now_ms": 2}
+    ended(ledger, "failed")
+    resume("r", ledger)
+    body = json.dumps({"submission_id": "r-a2", "runtime_env": {"py_modules": [f"gcs://{PACKAGE}"]}}).encode()
+    changes = ["a.b=1", "+c=2"]
+    ledger.record_intent(
+        run="r", attempt=2, submission_id="r-a2", body=body, changes=changes, supervised=True, **intent
+    )
+    ledger.record_end("r-a2", state="FAILED", reason="hung", end=None, started_ms=1, ended_ms=2)
+    ledger.end_run("r", "failed", "hung", 3)
+    resume("r", ledger)
+    decided = ledger.decision("r", 2)
+    assert decided is not None and decided.decision["changes"] == changes
 
 
 def test_an_active_run_stays_as_it_is(ledger: Ledger) -> None:
