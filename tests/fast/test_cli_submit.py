@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -117,6 +118,29 @@ def test_detached_prints_the_run_and_nothing_else(tiny: str, ray: FakeRay, tmp_p
         "adopted": False,
         "address": ray.address,
     }
+
+
+@pytest.mark.usefixtures("real_supervisor")
+def test_detached_starts_the_supervisor_and_does_not_wait_for_it(
+    tiny: str, ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    homes: list[Path] = []
+    monkeypatch.setattr("submitter.supervise.serve.start_detached", lambda home, _environ: homes.append(home))
+    words = ["submit", tiny, "--detach", "--run", "mine", "--address", ray.address]
+    assert npurun(*words, home=tmp_path).code == 0 and homes == [tmp_path / "npurun"]
+
+
+@pytest.mark.usefixtures("real_supervisor")
+def test_a_supervisor_that_cannot_be_started_is_told_and_the_run_keeps_its_name(
+    tiny: str, ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_process(_home: Path, _environ: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr("submitter.supervise.serve.start_detached", no_process)
+    result = npurun("submit", tiny, "--detach", "--run", "mine", "--address", ray.address, home=tmp_path)
+    assert (result.code, result.out) == (0, "mine\n")
+    assert os.strerror(errno.EAGAIN) in result.err and "npurun serve" in result.err
 
 
 def test_a_live_run_is_adopted_not_submitted_twice(tiny: str, ray: FakeRay, tmp_path: Path) -> None:
