@@ -305,7 +305,8 @@ def _unknown(view: _View) -> Diagnosis:
         shown += [Candidate(None, _lines([spot])) for spot in reversed(case.error_lines(CANDIDATES))]
     spots = [] if case.last_trace else case.error_lines(EVIDENCE_LINES // 2) or _last_spots(view)
     evidence = _trace_lines(_file_of(case, case.last_trace), case.last_trace) if case.last_trace else _lines(spots)
-    return Diagnosis("unknown", "unknown", None, evidence, tuple(shown[:CANDIDATES]), view.values)
+    others = [one for one in shown if one.reason or not set(one.evidence) <= set(evidence)]
+    return Diagnosis("unknown", "unknown", None, evidence, tuple(others[:CANDIDATES]), view.values)
 
 
 def _distinct_traces(case: Case) -> list[tuple[Any, Trace]]:

@@ -16,7 +16,7 @@ _PREFIXES = (
     # Ray: (WorkerDict pid=22126, ip=10.0.0.2)   (raylet, ip=10.0.0.2)   (autoscaler +19s); vLLM: (EngineCore_DP0 pid=7)
     re.compile(
         r"\((?P<actor>[^()\n]{0,120}?)\s?\b(?:pid=(?P<pid>\d+)|(?P<part>raylet|autoscaler|gcs_server)\b[^,)]{0,40})"
-        r"(?:, ip=(?P<ip>[0-9A-Fa-f.:]+))?[^)\n]{0,200}\) ?"
+        r"(?:, ip=(?P<ip>[\w.:-]+))?[^)\n]{0,200}\) ?"
     ),
     # What npurun's driver gathered from the nodes.
     re.compile(r"\[npurun\] from (?P<ip>\S+) (?P<actor>\S+?): ?"),
@@ -27,13 +27,18 @@ _HEADER = re.compile(
     r"(?:ERROR|WARNING|INFO|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]\n]{1,120}\]|[\w./]+:\d+\]?) ?"
 )
 """Each line of a traceback that vLLM logs starts so."""
+_STAMP = re.compile(
+    r"^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] )?"
+    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] )"
+)
+"""Put before every line by Kubernetes, containers and job platforms."""
 _PREFIX_LIMIT = 3
 """Ray's around vLLM's around torch's."""
 
 _FULL_TIME = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[ T-](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
 """`2026-11-30 12:07:17,486`, also CANN's `2026-11-30-11:53:38.123.456`."""
-_SHORT_TIME = re.compile(r"(?:\b(\d\d)-(\d\d)|[IWEF](\d\d)(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
-"""Without a year: vLLM's `11-30 11:53:38`, glog's `W1130 11:57:22.874000`."""
+_SHORT_TIME = re.compile(r"(?:\b(\d\d)-(\d\d)|[IWEF](\d{1,2})(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
+"""Without a year: vLLM's `11-30 11:53:38`, glog's `W1130 11:57:22.874000`, torch's `E510 …`."""
 _TIME_WITHIN_CHARS = 400
 
 _MILD = re.compile(r"\b(?:WARNING|WARN|INFO|DEBUG|NOTICE|EVENT)\b|\b\w+Warning:|\[\d{4}-[-\d :,.]+ [IW] ")
@@ -76,6 +81,8 @@ def _chinese(raw: bytes) -> str | None:
 
 def split_origin(text: str) -> tuple[Origin, str]:
     """The line's writer, and the line without the prefixes that say so."""
+    if text[:1].isdigit() or text[:1] == "[":
+        text = _STAMP.sub("", text, count=1)
     if text[:1] not in _FIRST_CHARS:  # most lines
         return _NOBODY, text
     found: dict[str, str] = {}

@@ -234,14 +234,19 @@ def _node(lead: Lead, case: Case) -> str | None:
         return lead.spot.origin.ip or _lost(case)
     if REASONS[lead.reason].family == "network":  # whoever complains is the survivor
         return None
-    dead = _dead_actor(lead)
-    return dead or _ip(lead.spot, case)
+    return _dead_actor(lead) or _raised_at(lead) or _ip(lead.spot, case)
 
 
 def _dead_actor(lead: Lead) -> str | None:
     """What Ray says of the actor that died, for any line of that traceback."""
     raised = lead.trace.raised if lead.trace else ()
     return next((one.about["ip"] for one in reversed(raised) if "ip" in one.about), None)
+
+
+def _raised_at(lead: Lead) -> str | None:
+    """Where the exception was raised that the line is of, as Ray says in a caller's traceback."""
+    raised = lead.trace.raised if lead.trace else ()
+    return next((one.ip for one in raised if one.line >= lead.spot.line), None)
 
 
 def _ip(spot: Spot, case: Case) -> str | None:

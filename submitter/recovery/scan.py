@@ -20,7 +20,7 @@ from submitter.gang.record import END_PREFIX
 from submitter.recovery.lines import Origin, decode, split_origin, time_of, year_of
 from submitter.recovery.logs import Block, DamagedError, Source, blocks
 from submitter.recovery.signatures import Signature
-from submitter.recovery.traces import HEADER, WINDOW_BYTES, Trace, parse
+from submitter.recovery.traces import HEADER, UNHANDLED, WINDOW_BYTES, Trace, parse
 
 FIRST_FINDS = 5
 LAST_FINDS = 5
@@ -47,6 +47,7 @@ _WORD = r"-- Job '(?P<job>[^']+)' (?P<word>submitted|succeeded|failed|was stoppe
 _MARKS: tuple[tuple[Mark, str, str | None], ...] = (
     # name, literal, pattern of the line
     ("trace", HEADER, None),
+    ("trace", UNHANDLED, None),
     ("end", "[npurun] end {", r"^\[npurun\] end \{"),
     ("step", " step:", _STEP),
     ("step", "\nstep:", _STEP),

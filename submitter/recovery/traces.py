@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from submitter.recovery.lines import Origin, decode, split_origin, time_of
 
 HEADER = "Traceback (most recent call last)"
+UNHANDLED = "Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): "
+"""Before what an actor raised and nobody asked for: it has no other header."""
 WINDOW_BYTES = 1 << 17
 """Sixteen ranks that fail at once write their lines in turns."""
 WINDOW_LINES = 1500
@@ -26,7 +28,7 @@ _RAISED = re.compile(
     r"|Warning|Died|Unavailable|NotFound|Undefined)|ray\.exceptions\.\w+)(?:\((?P<inner>[\w.]+)\))?(?P<rest>$|: ?.*)"
 )
 _ANY_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.<>]*)(?:\((?P<inner>[\w.]+)\))?(?P<rest>$|: ?.*)")
-_REMOTE = re.compile(r"ray::(?P<task>[\w.<>:]+)\(?\)?.*?\(?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[0-9A-Fa-f.:]+))?")
+_REMOTE = re.compile(r"ray::(?P<task>[\w.<>:]+)\(?\)?.*?\(?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\w.:-]+))?")
 _ATTRIBUTE = re.compile(r"\s+(?P<key>class_name|actor_id|pid|ip|node_ip|node_id|name|namespace): ?(?P<value>.*)")
 _LINKS = ("The above exception was the direct cause", "During handling of the above exception")
 _GROUP_MARGIN = re.compile(r"^\s*[|+](?:-+|) ?")
@@ -134,6 +136,8 @@ def parse(window: bytes, first_line: int, before: str = "") -> Trace | None:
     if head is None:
         return None
     origin, draft = head[1], _Draft(last=first_line)
+    if UNHANDLED in head[2] and (remote := _REMOTE.search(head[2])):
+        _enter(draft, remote)
     for number, writer, text in lines:
         if writer != origin or _NOT_OURS.match(text):
             continue

@@ -222,6 +222,16 @@ def test_a_lost_node_is_the_one_nobody_complains_from() -> None:
     assert diagnose([Source("x", lambda: [named])]).node == "10.0.0.8"
 
 
+def test_the_node_is_where_it_was_raised_not_where_it_was_told() -> None:
+    """Ray shows a remote actor's exception in its caller's log."""
+    told = (
+        f"(TaskRunner pid=9, ip=10.0.0.1) {HEAD}"
+        "(TaskRunner pid=9, ip=10.0.0.1) ray.exceptions.RayTaskError(RuntimeError): ray::W.f() (pid=7, ip=10.0.0.6)\n"
+        f"(TaskRunner pid=9, ip=10.0.0.1) {OOM}"
+    )
+    assert judge(START + told + FATAL).node == "10.0.0.6"
+
+
 def test_secrets_of_the_log_do_not_come_out() -> None:
     secret = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
     raised = f"ValueError: cannot log in with HF_TOKEN={secret} and password: hunter22222\n"

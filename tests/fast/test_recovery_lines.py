@@ -27,6 +27,11 @@ from submitter.recovery.pattern_literals import literals_of
         ("[npurun] from 10.0.0.9 plog-12.log: [ERROR] x", Origin("plog-12.log", None, "10.0.0.9"), "[ERROR] x"),
         ("[rank3]: Traceback", Origin(rank=3), "Traceback"),
         ("[default1]:[rank1]: boom", Origin(rank=1), "boom"),
+        ("(W pid=5, ip=train-9-worker-0) x", Origin("W", 5, "train-9-worker-0"), "x"),
+        ("2025-07-03T14:20:51.565839352Z (W pid=5) Traceback", Origin("W", 5), "Traceback"),
+        ("2025-07-03T14:20:51.565+08:00 stderr F   File", Origin(), "  File"),
+        ("[2025-05-10 00:18:21] (W pid=5) [rank15]:[E510 x", Origin("W", 5, rank=15), "[E510 x"),
+        ("[2026-11-30 11:59:10,968 E 1 1] (raylet) x", Origin(), "[2026-11-30 11:59:10,968 E 1 1] (raylet) x"),
         ("(not a prefix) text", Origin(), "(not a prefix) text"),
         ("plain", Origin(), "plain"),
     ],
@@ -55,6 +60,7 @@ def test_a_time_without_a_year_needs_one() -> None:
     for line in ("ERROR 11-30 11:53:38 [core.py:7] x", "W1130 11:53:38.000000 17182 x.py:56] y"):
         assert time_of(line) is None
         assert time_of(line, 2026) == time_of("2026-11-30 11:53:38")
+    assert time_of("[rank15]:[E510 00:18:19.5 x.cpp:629] y", 2025) == time_of("2025-05-10 00:18:19,5")
 
 
 @pytest.mark.parametrize("line", ["", "9999-99-99 99:99:99", "version 12.0-3 2:1", "2026-13-01 00:00:00"])

@@ -59,6 +59,16 @@ def test_what_ray_raises_again_has_its_root_inside() -> None:
     assert (root.text, root.task, root.pid, root.ip) == ("ValueError: not a number", "Worker.score", 9, "10.0.0.2")
 
 
+def test_what_nobody_handled_in_an_actor_has_no_header() -> None:
+    lines = (
+        "Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::W.init() (pid=8, ip=10.0.0.5, a=b)\n"
+        + frame(f"{SITE}/verl/workers/x.py")
+        + "ValueError: strange\n"
+    ).splitlines()
+    root = read("".join(f"(TaskRunner pid=1) {line}\n" for line in lines)).root
+    assert (root.text, root.ip, root.pid, root.task) == ("ValueError: strange", "10.0.0.5", 8, "W.init")
+
+
 def test_what_ray_says_of_a_dead_actor_is_kept() -> None:
     text = (
         HEAD
