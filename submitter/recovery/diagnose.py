@@ -6,6 +6,7 @@ attempt for. Else the logs decide (`rank`), and what they do not say is unknown,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +34,8 @@ _CRASHED = frozenset({4, 6, 7, 8, 11})
 _SIGNALS_OF_SHELL = 128
 
 
+_ANNOUNCES = re.compile(r"[Ee]rror|ERROR|CRITICAL|[Ee]xception|[Ff]ail|[Cc]rash")
+"""In the line before a traceback, if it is about it."""
 _NO_NEWS = "Error executing job with overrides"
 """Stands before whatever ends verl, with all of its arguments."""
 
@@ -378,7 +381,7 @@ def _trace_lines(file: str, trace: Trace) -> tuple[Line, ...]:
     lines = [Line(file, root.line, _shown(raised))]
     if outer is not root:
         lines.append(Line(file, outer.line, _shown(outer.text)))
-    if trace.before.strip() and not trace.before.startswith(_NO_NEWS):
+    if _ANNOUNCES.search(trace.before) and not trace.before.startswith(_NO_NEWS):
         lines.insert(0, Line(file, trace.line - 1, _shown(trace.before)))
     return tuple(sorted(lines, key=lambda line: line.line))
 
