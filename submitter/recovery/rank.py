@@ -50,7 +50,6 @@ class Lead:
     values: Mapping[str, str] = field(default_factory=dict)
     node: str | None = None
     trace: Trace | None = None
-    count: int = 1
     strength: int = 0
     """Of a cascade: among survivors, who names the one that went counts more than who only waited."""
 
@@ -176,6 +175,9 @@ class _Place:
     file: re.Pattern[str]
     type: re.Pattern[str]
 
+    def holds(self, frames: Sequence[Frame]) -> bool:
+        return any(self.file.search(f"{frame.file} {frame.name}") for frame in frames)
+
 
 def _place(reason: str, file: str, kind: str = r".") -> _Place:
     return _Place(reason, re.compile(file), re.compile(kind))
@@ -204,17 +206,9 @@ def _of_places(case: Case) -> Iterator[Lead]:
         if trace is not last or trace.user_frame is not None:
             continue
         for place in _PLACES:
-            if place.type.search(trace.root.type) and any(map(_inside(place), trace.root.frames)):
+            if place.type.search(trace.root.type) and place.holds(trace.root.frames):
                 yield Lead(place.reason, Tier.GUESS, _spot(segment, trace), {}, None, trace)
                 break
-
-
-class _inside:
-    def __init__(self, place: _Place) -> None:
-        self.place = place
-
-    def __call__(self, frame: Frame) -> bool:
-        return self.place.file.search(f"{frame.file} {frame.name}") is not None
 
 
 def _spot(segment: Segment, trace: Trace) -> Spot:

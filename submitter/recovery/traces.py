@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from submitter.recovery.lines import Origin, decode, split_origin, time_of
+from submitter.recovery.lines import Origin, decode, split_origin
 
 HEADER = "Traceback (most recent call last)"
 UNHANDLED = "Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): "
@@ -93,8 +93,7 @@ class Trace:
     root: Raised
     """What was raised first."""
     before: str = ""
-    """The line that announced it."""
-    time: float | None = None
+    """The line ahead of it, which may announce it."""
 
     @property
     def user_frame(self) -> Frame | None:
@@ -249,4 +248,4 @@ def _trace(draft: _Draft, origin: Origin, line: int, before: str) -> Trace | Non
     if not groups:
         return None
     raised = tuple(one for group in groups for one in group)
-    return Trace(origin, line, draft.last, raised, groups[0][-1], before, time_of(before))
+    return Trace(origin, line, draft.last, raised, groups[0][-1], before)
