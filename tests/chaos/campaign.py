@@ -24,9 +24,11 @@ GANG = 4
 NODES = [NodeSpec(npus=1, cpus=8)] * (GANG + 1)
 STEPS = 120
 STEP_S = 0.2
+SETS = (f"NNODES={GANG}", f"STEP_S={STEP_S}", f"SAVE_FREQ={SAVE_EVERY}", "HANG_MIN=0.15")
 FAULTS_OF_A_RUN = 3
 NEW_STEPS = 3
-"""An attempt makes so many that the run never had before the next fault comes."""
+"""An attempt makes so many that the run never had before the next fault comes: two that end alike without any would
+end the run."""
 OVER_BOUND_S = 180.0
 FOLLOWER_BOUND_S = 60.0
 STOPPED = 6
@@ -119,7 +121,13 @@ class Campaign:
         standin = Standin(self._cluster.address, place / "home", place / "folder")
         run = _Run(name, standin, "failed" if own else "succeeded", None if own else self._steps)
         self._runs.append(run)
-        sets = (f"NNODES={GANG}", f"STEPS={self._steps}", f"STEP_S={STEP_S}", f"SAVE_FREQ={SAVE_EVERY}", "HANG_MIN=0.15")
+        sets = (
+            f"NNODES={GANG}",
+            f"STEPS={self._steps}",
+            f"STEP_S={STEP_S}",
+            f"SAVE_FREQ={SAVE_EVERY}",
+            "HANG_MIN=0.15",
+        )
         self._follow(run, stack, "submit", *standin.arguments(name, sets=sets, trainer=own))
         if own:
             self._fail(run, faults.pop(0))
@@ -178,7 +186,7 @@ class Campaign:
             trained = run.standin.trained()
             before = max((step for name, step in trained if name != newest.submission_id), default=0)
             own = max((step for name, step in trained if name == newest.submission_id), default=0)
-            if own < before + NEW_STEPS:
+            if own < max(before + NEW_STEPS, SAVE_EVERY + 1):  # without a checkpoint nobody may go on
                 return False
             found.append(newest)
             return True
