@@ -192,18 +192,25 @@ _PLACES = (
     _place("data_missing", r"/verl/utils/dataset/|/datasets/", r"^FileNotFoundError"),
     _place("data_unreadable", r"/verl/utils/dataset/|/datasets/|/pyarrow/", r"Arrow|Unicode|JSONDecode|ParserError"),
     _place("checkpoint_missing", r"load_checkpoint|checkpoint_manager|/dist_checkpointing/", r"^FileNotFoundError"),
+    _place("checkpoint_mismatch", r"load_checkpoint|checkpoint_manager|/dist_checkpointing/", r"^KeyError"),
     _place("config_value", _CONFIG_CODE, r"ValueError|AssertionError|ValidationError|NotImplementedError"),
     _place("module_missing", r".", r"^ModuleNotFoundError"),
     _place("import_failed", r".", r"^ImportError"),
     _place("permission_denied", r".", r"^PermissionError"),
+    _place("weight_sync_failed", r"bucketed_weight_transfer|update_weights|/checkpoint_engine/", r"^zmq\.|Timeout"),
+    _place("tracking_failed", r"/(?:wandb|swanlab|mlflow|clearml|trackio)/|/verl/utils/tracking\.py", r"."),
+    _place(
+        "download_failed", r"/(?:huggingface_hub|modelscope|requests|urllib3)/", r"ConnectionError|Timeout|SSLError"
+    ),
 )
 
 
 def _of_places(case: Case) -> Iterator[Lead]:
     """Where no line of a traceback is known: what was raised, and in which part of the trainer."""
     last = case.last_trace
+    ends = {one.text for one in last.raised} if last else set()
     for segment, trace in case.traces:
-        if trace is not last or trace.user_frame is not None:
+        if (trace is not last and trace.root.text not in ends) or trace.user_frame is not None:
             continue
         for place in _PLACES:
             if place.type.search(trace.root.type) and place.holds(trace.root.frames):

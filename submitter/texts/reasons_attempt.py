@@ -28,9 +28,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "reason.unknown": ("the cause is not known", "原因未知"),
     "reason.unknown.means": (
-        "The attempt failed, but no line of the logs is one that is known to name a cause. The candidates are the "
-        "likeliest lines.",
-        "该次尝试失败，但日志中没有任何一行是已知能说明原因的。候选项是最可能的几行。",
+        "No line of the logs is known to name a cause of a failure. The candidates are the likeliest lines.",
+        "日志中没有任何一行是已知能说明失败原因的。候选项是最可能的几行。",
     ),
     "reason.unknown.fix": (
         "Read the candidates and the first error in the log; the logs of the workers and the plog files on the nodes "

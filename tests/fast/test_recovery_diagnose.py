@@ -278,3 +278,40 @@ def test_a_folder_of_one_attempt_is_one_case(tmp_path: Path) -> None:
     (tmp_path / "worker-10.0.0.2.out").write_text(OOM)
     found = diagnose(sources([str(tmp_path)]))
     assert found.reason == "npu_out_of_memory" and found.evidence[0].file.endswith("worker-10.0.0.2.out")
+
+
+@pytest.mark.parametrize(
+    ("place", "raised", "reason"),
+    [
+        (
+            "verl/workers/rollout/vllm_rollout/bucketed_weight_transfer.py",
+            "zmq.error.Again: Resource",
+            "weight_sync_failed",
+        ),
+        ("megatron/training/checkpointing.py", "KeyError: 'iteration'", "checkpoint_mismatch"),
+        ("verl/utils/tracking.py", "requests.exceptions.ConnectionError: HTTPSConnectionPool", "tracking_failed"),
+        ("huggingface_hub/file_download.py", "requests.exceptions.ReadTimeout: timed out", "download_failed"),
+        ("mbridge/core/bridge.py", "AttributeError: 'Qwen3Bridge' object has no attribute 'share'", "api_changed"),
+        ("mbridge/core/bridge.py", "AttributeError: 'NoneType' object has no attribute 'share'", "unknown"),
+    ],
+)
+def test_where_it_was_raised_tells_the_reason_when_the_words_do_not(place: str, raised: str, reason: str) -> None:
+    """Also where the driver's own traceback repeats only what was raised, not where."""
+    frame = f'  File "/opt/lib/python3.11/site-packages/{place}", line 3, in load_checkpoint\n    x()\n'
+    worker = "".join(f"(W pid=4, ip=10.0.0.2) {line}\n" for line in (HEAD + frame + raised).splitlines())
+    assert judge(START + worker + FATAL + HEAD + VERL + raised + "\n").reason == reason
+
+
+@pytest.mark.parametrize(
+    ("noise", "cause", "reason"),
+    [
+        ("AttributeError: 'LLM' object has no attribute 'engine'", OOM.strip(), "npu_out_of_memory"),
+        ("Fatal Python error: Aborted", OOM.strip(), "npu_out_of_memory"),
+        ("RuntimeError: DataLoader worker (pid(s) 3216) exited unexpectedly", OOM.strip(), "npu_out_of_memory"),
+    ],
+)
+def test_what_often_follows_another_failure_is_the_reason_only_when_nothing_else_is(
+    noise: str, cause: str, reason: str
+) -> None:
+    assert judge(START + noise + "\n" + cause + "\n" + FATAL).reason == reason
+    assert judge(START + noise + "\n" + FATAL).reason not in (reason, "unknown")

@@ -145,6 +145,9 @@ def test_a_block_without_an_exception_is_none() -> None:
         (("/workspace/verl/verl/workers/engine.py",), None),
         (("/vllm-workspace/vllm-ascend/vllm_ascend/worker.py",), None),
         (("<frozen runpy>", "<string>"), None),
+        ((f"{SITE}/verl/workers/x.py", "zmq/backend/cython/_zmq.py"), None),
+        ((f"{SITE}/verl/workers/x.py", "pyarrow/error.pxi"), None),
+        ((f"{SITE}/verl/workers/x.py", "python/ray/_raylet.pyx"), None),
     ],
 )
 def test_whose_code_it_was(files: tuple[str, ...], user: str | None) -> None:
