@@ -42,7 +42,7 @@ TAIL_BLOCKS = 2
 """Of the log's end, for what no signature knows."""
 
 Mark = str
-_STEP = r"(?:^|\s)step:(?P<step>\d+) - "
+_STEP = r"(?:^|\s)step:(?P<step>\d{1,9}) - "
 _WORD = r"-- Job '(?P<job>[^']+)' (?P<word>submitted|succeeded|failed|was stopped)"
 _MARKS: tuple[tuple[Mark, str, str | None], ...] = (
     # name, literal, pattern of the line
@@ -198,7 +198,10 @@ def end_record(text: str) -> dict[str, Any] | None:
         record = json.loads(text.removeprefix(END_PREFIX))
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("reason"), str) else None
+    if not isinstance(record, dict) or not isinstance(record.get("reason"), str):
+        return None
+    lists = [record.get(name) or [] for name in ("nodes", "evidence")]
+    return record if all(isinstance(one, list) and all(isinstance(x, str) for x in one) for one in lists) else None
 
 
 def _last_line(before: bytes) -> str:

@@ -93,8 +93,18 @@ def test_an_end_record_may_be_long() -> None:
 
 
 def test_broken_end_records_are_no_end() -> None:
-    for broken in ('[npurun] end {"reason":', '[npurun] end {"reason": 3}', "[npurun] end {[[[["):
-        assert judge(START + step(1) + broken + "\n").reason == "still_running"
+    broken = ['{"reason":', '{"reason": 3}', "{[[[["]
+    broken += [f'{{"reason": "node_lost", {more}}}' for more in ('"nodes": 5', '"nodes": [["x"]]', '"evidence": 7')]
+    for one in broken:
+        assert judge(f"{START}{step(1)}[npurun] end {one}\n").reason == "still_running"
+    assert judge(START + '[npurun] end {"reason": "node_lost", "nodes": null}\n').reason == "node_lost"
+
+
+def test_numbers_of_thousands_of_digits_are_none() -> None:
+    """Python refuses to read them."""
+    digits = "7" * 5000
+    log = f"{START}step:{digits} - x:1\n(W pid={digits}) {HEAD}(W pid={digits}) {OOM}{FATAL}"
+    assert judge(log).values.get("step") is None
 
 
 @pytest.mark.parametrize(
