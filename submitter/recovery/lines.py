@@ -15,13 +15,13 @@ _CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 _PREFIXES = (
     # Ray: (WorkerDict pid=22126, ip=10.0.0.2)   (raylet, ip=10.0.0.2)   (autoscaler +19s); vLLM: (EngineCore_DP0 pid=7)
     re.compile(
-        r"\((?P<actor>[^()\n]{0,120}?)\s?\b(?:pid=(?P<pid>\d{1,9})|(?P<part>raylet|autoscaler|gcs_server)\b[^,)]{0,40})"
+        r"\((?P<actor>[^()\n]{0,120}?)\s?\b(?:pid=(?P<pid>\d+)|(?P<part>raylet|autoscaler|gcs_server)\b[^,)]{0,40})"
         r"(?:, ip=(?P<ip>[\w.:-]+))?[^)\n]{0,200}\) ?"
     ),
     # What npurun's driver gathered from the nodes.
     re.compile(r"\[npurun\] from (?P<ip>\S+) (?P<actor>\S+?): ?"),
     # torch and torchrun.
-    re.compile(r"\[(?:rank|default)(?P<rank>\d{1,9})\]:[ \t]?"),
+    re.compile(r"\[(?:rank|default)(?P<rank>\d+)\]:[ \t]?"),
 )
 _HEADER = re.compile(
     r"(?:ERROR|WARNING|INFO|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]\n]{1,120}\]|[\w./]+:\d+\]?) ?"

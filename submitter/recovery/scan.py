@@ -42,7 +42,7 @@ TAIL_BLOCKS = 2
 """Of the log's end, for what no signature knows."""
 
 Mark = str
-_STEP = r"(?:^|\s)step:(?P<step>\d{1,9}) - "
+_STEP = r"(?:^|\s)step:(?P<step>\d+) - "
 _WORD = r"-- Job '(?P<job>[^']+)' (?P<word>submitted|succeeded|failed|was stopped)"
 _MARKS: tuple[tuple[Mark, str, str | None], ...] = (
     # name, literal, pattern of the line

@@ -22,13 +22,13 @@ MESSAGE_LINES = 3
 FREE_LINES = 12
 """Lines without a form that may follow an exception before the block counts as over."""
 
-_FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<name>.+))?$')
+_FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?$')
 _RAISED = re.compile(
     r"(?P<type>[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Killed|Timeout|Failure|Cancelled|Iteration|Fault"
     r"|Warning|Died|Unavailable|NotFound|Undefined)|ray\.exceptions\.\w+)(?:\((?P<inner>[\w.]+)\))?(?P<rest>$|: ?.*)"
 )
 _ANY_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.<>]*)(?:\((?P<inner>[\w.]+)\))?(?P<rest>$|: ?.*)")
-_REMOTE = re.compile(r"ray::(?P<task>[\w.<>:]+)\(?\)?.*?\(?pid=(?P<pid>\d{1,9})(?:, ip=(?P<ip>[\w.:-]+))?")
+_REMOTE = re.compile(r"ray::(?P<task>[\w.<>:]+)\(?\)?.*?\(?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\w.:-]+))?")
 _ATTRIBUTE = re.compile(r"\s+(?P<key>class_name|actor_id|pid|ip|node_ip|node_id|name|namespace): ?(?P<value>.*)")
 _LINKS = ("The above exception was the direct cause", "During handling of the above exception")
 _GROUP_MARGIN = re.compile(r"^\s*[|+](?:-+|) ?")

@@ -100,13 +100,6 @@ def test_broken_end_records_are_no_end() -> None:
     assert judge(START + '[npurun] end {"reason": "node_lost", "nodes": null}\n').reason == "node_lost"
 
 
-def test_numbers_of_thousands_of_digits_are_none() -> None:
-    """Python refuses to read them."""
-    digits = "7" * 5000
-    log = f"{START}step:{digits} - x:1\n(W pid={digits}) {HEAD}(W pid={digits}) {OOM}{FATAL}"
-    assert judge(log).values.get("step") is None
-
-
 @pytest.mark.parametrize(
     ("code", "reason"),
     [(-9, "worker_killed"), (137, "worker_killed"), (-11, "worker_crashed"), (134, "worker_crashed"), (1, "unknown")],
