@@ -38,9 +38,9 @@ def failure_lines(gang: Gang, attempt: str) -> list[str]:
     found = []
     for index, answer in sorted(answers.items()):
         ip = gang.members[index].ip
-        if answer.why is not None:
-            found.append(f"from {ip}: no evidence: {clean(answer.why)}")
-        else:
+        if why := answer.why or answer.value["why"]:
+            found.append(f"from {ip}: no evidence: {clean(why)}")
+        if answer.why is None:
             new = new_tails(answer.value["tails"], known)
             found += [f"from {ip} {clean(file)}: {clean(line)}" for file, line in new]
     return found

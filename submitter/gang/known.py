@@ -11,6 +11,8 @@ from .processes import Process, of_attempt
 
 NOTE_EVERY_S = 5.0
 """A sweep over /proc takes some hundredths of a second on a host with a thousand processes."""
+GONE_KEPT = 10_000
+"""Those that went last. A reward function may start some for every answer, for weeks."""
 CLOCKS_DIFFER_S = 5.0
 """Between this host's clock and that of a file server."""
 
@@ -34,14 +36,16 @@ class Known:
             threading.Thread(target=self._keep_noting, daemon=True, name="npurun-known").start()
 
     def note(self) -> None:
-        self._processes.update({(one.pid, one.started): one for one in self._find(self._attempt)})
+        here = {(one.pid, one.started): one for one in self._find(self._attempt)}
+        gone = [one for one in self._processes.items() if one[0] not in here]
+        self._processes = {**dict(gone[-GONE_KEPT:]), **here}
 
     def pids(self) -> set[int]:
-        return {pid for pid, _ in list(self._processes)}
+        return {pid for pid, _ in self._processes}
 
     def jobs(self) -> set[str]:
         """Hex ids of the Ray jobs that they were started for."""
-        return {one.ray_job for one in list(self._processes.values()) if one.ray_job}
+        return {one.ray_job for one in self._processes.values() if one.ray_job}
 
     def new_oom_kills(self) -> int | None:
         """Since the beginning; None: not told."""

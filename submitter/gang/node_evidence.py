@@ -27,7 +27,7 @@ PLOG_FLAG, WORK_FLAG = "ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"
 
 
 def failure(known: Known, jobs: Collection[str], own_job: str) -> dict[str, Any]:
-    """`{"tails": [{"file", "lines"}], "why": why there are none}`. `jobs`: hex ids of Ray jobs of the attempt."""
+    """`{"tails": [{"file", "lines"}], "why": why none are logs}`. `jobs`: hex ids of the attempt's Ray jobs."""
     mask = Masker(os.environ)
     known.note()
     wanted = {*jobs, *known.jobs()} - {own_job}

@@ -63,11 +63,14 @@ def _records(kmsg: Path) -> Iterator[str]:
         return
     try:
         for _ in range(KMSG_RECORDS):
-            record = os.read(handle, RECORD_BYTES)
+            try:
+                record = os.read(handle, RECORD_BYTES)
+            except BrokenPipeError:  # written over meanwhile: the next read has the oldest that is left
+                continue
             if not record:
                 return
             yield record.decode(errors="replace")
-    except OSError:  # EAGAIN: all have been read; EPIPE: written over meanwhile
+    except OSError:  # EAGAIN: all have been read
         return
     finally:
         os.close(handle)

@@ -102,10 +102,10 @@ class Attempts:
             connection.execute("DELETE FROM runs WHERE run NOT IN (SELECT run FROM attempts)")
 
     def record_posted(self, submission_id: str, now_ms: int) -> None:
-        """The cluster has it."""
+        """The cluster has it. Of one that has ended nothing changes."""
         with self._database.transaction() as connection:
             connection.execute(
-                "UPDATE attempts SET posted_ms = ? WHERE submission_id = ? AND posted_ms IS NULL",
+                "UPDATE attempts SET posted_ms = ? WHERE submission_id = ? AND posted_ms IS NULL AND state IS NULL",
                 (now_ms, submission_id),
             )
 

@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from submitter.errors import Place
@@ -52,11 +51,15 @@ class Packages:
         """Removes those that no run needs which is active or ended lately; their names."""
         used = self._used(now_ms)
         dropped = []
-        with suppress(FileNotFoundError):
+        try:
             for file in sorted(self._folder.iterdir()):
                 if file.name not in used and file.stat().st_mtime * 1000 < now_ms - YOUNG_MS:
                     file.unlink(missing_ok=True)
                     dropped.append(file.name)
+        except FileNotFoundError:  # no folder yet, or somebody else tidies it
+            return dropped
+        except OSError as error:
+            raise self._error(error) from error
         return dropped
 
     def _used(self, now_ms: int) -> set[str]:

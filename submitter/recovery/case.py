@@ -121,7 +121,7 @@ class Case:
         """IPs that Ray or the driver's records name."""
         spots = [find.spot for find in self.finds] + [one.spot for kept in self._marks() for one in kept]
         seen = {spot.origin.ip for spot in spots} | {trace.origin.ip for _, trace in self.traces}
-        listed = self.end[0].get("nodes", ()) if self.end else ()
+        listed = (self.end[0].get("nodes") or ()) if self.end else ()
         return frozenset(ip for ip in (*seen, *self.ip_of_pid.values(), *listed) if ip)
 
     def _marks(self) -> Iterator[list[Marked]]:

@@ -198,7 +198,10 @@ def end_record(text: str) -> dict[str, Any] | None:
         record = json.loads(text.removeprefix(END_PREFIX))
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("reason"), str) else None
+    if not isinstance(record, dict) or not isinstance(record.get("reason"), str):
+        return None
+    lists = [record.get(name) or [] for name in ("nodes", "evidence")]
+    return record if all(isinstance(one, list) and all(isinstance(x, str) for x in one) for one in lists) else None
 
 
 def _last_line(before: bytes) -> str:

@@ -152,7 +152,8 @@ def _decide(world: World, run: Run, attempts: Sequence[Attempt]) -> Decided:
 
 
 def _retry(world: World, run: Run, attempts: Sequence[Attempt], decided: Decided, decision: Decision) -> Care[None]:
-    due_s = world.clock() + (decided.due_ms - world.wall_ms()) / 1000
+    # A wall clock that was set back meanwhile makes nobody wait for longer than was decided.
+    due_s = world.clock() + min((decided.due_ms - world.wall_ms()) / 1000, decision.wait_s)
     while world.clock() < due_s:
         yield Pause(due_s)
         if world.wants_stop(run.run):

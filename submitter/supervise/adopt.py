@@ -7,6 +7,7 @@ from collections.abc import Callable
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.errors import UsageError
 from submitter.ledger import Attempt, Run
+from submitter.render.request import SPEC_KEY
 from submitter.supervise.act import refused, submit
 from submitter.supervise.endings import never_begun
 from submitter.supervise.lanes import Care, Pause
@@ -54,7 +55,7 @@ def _found(world: World, run: Run, attempt: Attempt, *, thoroughly: bool) -> Car
     if there is None:
         return False
     try:
-        check_same_spec(there, {"metadata": {"npurun_spec": run.spec}}, run.run)
+        check_same_spec(there, {"metadata": {SPEC_KEY: run.spec}}, run.run)
     except UsageError as error:
         refused(world, run, attempt, error)
         return True

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from submitter.cluster.client import RayClient
-from submitter.errors import NpurunError, UnreachableError
+from submitter.errors import NpurunError, UnreachableError, UsageError
 from submitter.exit_codes import ExitCode
 from submitter.ledger import Attempt, Event, Ledger, Run
 from submitter.supervise.follow import Outcome, follow
@@ -22,7 +22,7 @@ NOT_PLACED = "not_placed"
 URGENT = frozenset(
     {
         *("supervise.no_token", "supervise.wrong_token", "supervise.no_credentials"),
-        *("supervise.hung", "supervise.stopping", "supervise.recovered"),
+        *("supervise.hung", "supervise.stopping", "supervise.recovered", "supervise.trouble"),
     }
 )
 """Told while an attempt is followed; the rest when its log is at its end, so that it reads in order."""
@@ -92,7 +92,8 @@ class _Run:
             at = attempt.attempt + 1
         run = self._ledger.run(self._name)
         attempts = self._ledger.attempts(self._name)
-        assert run is not None  # a run that was followed has begun, and is never removed again
+        if run is None:  # its submitter has taken it back: the cluster would not have it
+            raise UsageError("resume.unknown", run=self._name)
         return outcome_of_run(run, attempts[-1] if attempts else None)
 
     def _begun(self, at: int) -> Attempt | None:

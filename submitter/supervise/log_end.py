@@ -14,6 +14,8 @@ MORE = 16
 MOST_LINES = 50_000
 MOST_BYTES = 16 << 20
 """Of one reading; older lines are left out."""
+LINE_BYTES = 1 << 20
+"""Kept of a line that has not ended, its beginning: a progress bar may draw on one for days."""
 MARK_BYTES = 4096
 """Kept of what was read, to find it again."""
 
@@ -80,7 +82,8 @@ class LogEnd:
             self._position = self._position + len(after) if sure else None
         if after:
             self._mark = piece.data[-MARK_BYTES:]
-        *whole, self._partial = (self._partial + after).split(b"\n")
+        *whole, rest = (self._partial + after).split(b"\n")
+        self._partial = rest[:LINE_BYTES]
         return Fresh([line.decode("utf-8", "replace") for line in whole], bool(after), self._position)
 
     def _start(self, piece: Piece) -> int | None:

@@ -67,7 +67,7 @@ class Targets:
 def read_targets(home: Path, environ: Mapping[str, str]) -> Targets:
     """Of `$NPURUN_NOTIFY` and the home's file. UsageError: others can read the file, or a line is no address."""
     lines = [*environ.get(VARIABLE, "").split(), *_file_lines(home / FILE_NAME)]
-    schemes = [(urlsplit(line).scheme, line) for line in lines]
+    schemes = [(_scheme(line), line) for line in lines]
     if not all(scheme for scheme, _ in schemes):
         raise UsageError("notify.no_address", Place(key=VARIABLE), file=home / FILE_NAME)
     return Targets(
@@ -125,6 +125,14 @@ def shown(url: str) -> str:
     """Scheme and host: path, query and login are the secret part. Other schemes have it even in the host's place."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}" if parts.scheme in _WEB else f"{parts.scheme}://…"
+
+
+def _scheme(url: str) -> str:
+    """Empty for what is no address."""
+    try:
+        return urlsplit(url).scheme
+    except ValueError:  # half of an IPv6 address; its text repeats the line
+        return ""
 
 
 def _by_post(url: str, message: Message) -> str | None:

@@ -195,5 +195,5 @@ class _Watching:
             return "user"
         if HANG_TOLD in self._told:
             return "hung"
-        silent_s = self._world.clock() - self._lived_s
+        silent_s = self._read_s - self._lived_s  # as the log was when it was read: this process may have slept since
         return "hung" if self._status == "RUNNING" and silent_s >= self._bound.silent_s() else None

@@ -81,7 +81,7 @@ def serve(
                     _world(ledger, holder, say, notify, environ, most_s, language),
                     Lanes(inbox),
                     inbox,
-                    home_there=lambda: _identity(ledger.path) == identity,
+                    home_there=lambda: _is_same(ledger.path, identity),
                     until_idle=until_idle,
                 )
                 left = supervisor.run()
@@ -237,11 +237,18 @@ def _open_log(home: Path) -> Any:
     return os.fdopen(os.open(home / LOG_NAME, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "ab")
 
 
-def _identity(file: Path) -> tuple[int, int] | None:
+def _is_same(file: Path, identity: tuple[int, int]) -> bool:
+    """False when it was removed or replaced; a file server that does not answer for a while has done neither."""
     try:
-        found = file.stat()
+        return _identity(file) == identity
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except OSError:
-        return None
+        return True
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.stat()
     return found.st_dev, found.st_ino
 
 

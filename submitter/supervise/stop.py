@@ -73,9 +73,11 @@ def _stop_supervised(
     ledger.want(run, "stop")
     care()
     since = said = clock()
+    state = ""
     while noted is not None and noted.state == "active":
-        newest = ledger.newest_attempts().get(run)
-        state, now = state_of(noted, newest), clock()
+        before, now = state, clock()
+        state = state_of(noted, ledger.newest_attempts().get(run))
+        since = now if (before, state) == ("pending", "running") else since  # now it can be stopped
         bound_s = PENDING_BOUND_S if state == "pending" else RUNNING_BOUND_S
         if now - since > bound_s:
             raise RunFailedError("stop.left_to_supervisor", run=run, seconds=f"{bound_s:.0f}", state=state)

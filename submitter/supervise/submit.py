@@ -140,8 +140,9 @@ def total_steps(job: Job) -> int | None:
 def _adopt(run: str, body: Mapping[str, Any], client: RayClient, ledger: Ledger) -> Submission | None:
     """The live run of this name; None when the name is free, or was written down and never arrived."""
     attempts, noted = ledger.attempts(run), ledger.run(run)
-    if noted is not None and noted.supervised and attempts and attempts[-1].posted_ms is not None:
-        return _adopt_supervised(noted, attempts[-1], body, client)
+    begun = [one for one in attempts if one.posted_ms is not None or one.state is not None]
+    if noted is not None and noted.supervised and begun:  # also while its supervisor is about to post the next one
+        return _adopt_supervised(noted, begun[-1], body, client)
     jobs = jobs_of(client, run, len(attempts))
     if jobs:
         newest = jobs[-1]

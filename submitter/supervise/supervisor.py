@@ -15,7 +15,7 @@ from submitter.errors import NpurunError
 from submitter.ledger import BEAT_EVERY_S, LedgerError, LockLostError
 from submitter.supervise.care import care
 from submitter.supervise.lanes import Answer, Ask, Care
-from submitter.supervise.world import World
+from submitter.supervise.world import World, plain
 
 LOOK_EVERY_S = 0.5
 """At the ledger: for runs that came, and for what users want of them."""
@@ -218,4 +218,8 @@ class Supervisor:
         self._told_trouble = said
         if not isinstance(error, NpurunError):
             traceback.print_exception(type(error), error, error.__traceback__)
-        self._world.say("supervise.trouble", run=run, error=error, seconds=f"{RETRY_S:.0f}")
+        values: dict[str, object] = {"run": run, "error": error, "seconds": f"{RETRY_S:.0f}"}
+        self._world.say("supervise.trouble", **values)
+        if not isinstance(error, LedgerError):  # who follows the run would wait without a word
+            with suppress(LedgerError):
+                self._world.ledger.event(run, None, "supervise.trouble", plain(values), self._world.wall_ms())

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from submitter.gang import node_evidence
 from submitter.gang.evidence import BYTES_OF_NODE, LINES_OF_NODE, known_lines, new_tails, plain
-from submitter.gang.known import Known
+from submitter.gang.known import GONE_KEPT, Known
 from submitter.gang.masking import Masker
 from submitter.gang.oom import kernel_lines, kills_in, oom_kills
 from submitter.gang.probes.measure import NotMeasuredError
@@ -209,3 +209,14 @@ def test_a_node_without_devices_tells_of_its_processes(sleeper: subprocess.Popen
     assert any(f"pid {sleeper.pid} " in line for line in told["lines"])
     failed = node_evidence.failure(Known("evidence-a1"), [], "")
     assert failed["why"] == ""
+
+
+def test_of_thousands_of_short_lived_ones_the_last_are_remembered_and_all_that_live() -> None:
+    rank = Process(1, 0, "S", "5", "ray::WorkerDict", "01000000")
+    here: list[Process] = []
+    known = Known("evidence-a1", lambda _attempt: here)
+    for start in range(2, 3 * GONE_KEPT, GONE_KEPT // 2):
+        here = [rank, *(Process(pid, 0, "S", "6", "sandbox", "") for pid in range(start, start + GONE_KEPT // 2))]
+        known.note()
+    assert len(known.pids()) <= GONE_KEPT + len(here)
+    assert known.jobs() == {"01000000"} and here[-1].pid in known.pids()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -316,6 +318,19 @@ class TestPackages:
         for act in (lambda: ledger.keep_package(name, b""), lambda: ledger.package(name)):
             with pytest.raises(ValueError):
                 act()
+
+    def test_a_folder_that_cannot_be_read_is_the_ledgers_trouble(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A supervisor tells it and goes on."""
+        ledger.keep_package(PACKAGE, b"x")
+
+        def fails(_path: Path) -> Iterator[Path]:
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(Path, "iterdir", fails)
+        with pytest.raises(LedgerError):
+            ledger.drop_unused_packages(10**15)
 
     def test_what_no_run_needs_goes(self, ledger: Ledger) -> None:
         assert ledger.drop_unused_packages(10**15) == []

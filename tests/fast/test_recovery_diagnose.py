@@ -93,8 +93,11 @@ def test_an_end_record_may_be_long() -> None:
 
 
 def test_broken_end_records_are_no_end() -> None:
-    for broken in ('[npurun] end {"reason":', '[npurun] end {"reason": 3}', "[npurun] end {[[[["):
-        assert judge(START + step(1) + broken + "\n").reason == "still_running"
+    broken = ['{"reason":', '{"reason": 3}', "{[[[["]
+    broken += [f'{{"reason": "node_lost", {more}}}' for more in ('"nodes": 5', '"nodes": [["x"]]', '"evidence": 7')]
+    for one in broken:
+        assert judge(f"{START}{step(1)}[npurun] end {one}\n").reason == "still_running"
+    assert judge(START + '[npurun] end {"reason": "node_lost", "nodes": null}\n').reason == "node_lost"
 
 
 @pytest.mark.parametrize(

@@ -290,6 +290,23 @@ class TestStop:
         ray.fail_next("GET", "/api/jobs/run-a1$", lambda _handler, answer: answer(), drop, drop)
         assert self._stop(ledger, client, HandClock())["state"] == "stopped"
 
+    def test_a_supervised_one_that_begins_late_has_the_whole_time_of_a_running_one(
+        self, ray: FakeRay, client: RayClient, ledger: Ledger
+    ) -> None:
+        _note(ledger, ray.address, supervised=True)
+        ledger.record_posted("run-a1", 1)
+        clock = HandClock()
+
+        def pass_by(seconds: float) -> None:
+            clock.sleep(seconds)
+            state = "PENDING" if clock.now < room.PENDING_BOUND_S - 10 else "RUNNING"
+            ledger.observe("run-a1", state=state, last_step=None, log_bytes=None, now_ms=1)
+            if clock.now > room.PENDING_BOUND_S + 200:
+                ledger.end_run("run", "stopped", "stopped", 2)
+
+        found = stop("run", ledger, client, tell=_nothing, care=bool, clock=clock, sleep=lambda _s: pass_by(5))
+        assert found["state"] == "stopped"
+
     def test_a_hung_cluster_does_not_hang_the_stop(self, ray: FakeRay, ledger: Ledger) -> None:
         ray.add_job("run-a1")
         ray.fail_next("GET", "/api/jobs/run-a1$", hang)

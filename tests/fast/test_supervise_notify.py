@@ -138,9 +138,10 @@ def test_a_file_that_others_use_is_refused(tmp_path: Path, mode: int) -> None:
     assert SECRET not in str(refused.value)
 
 
-def test_a_line_that_is_no_address_is_not_repeated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["{}", "https://[{}"])
+def test_a_line_that_is_no_address_is_not_repeated(tmp_path: Path, form: str) -> None:
     with pytest.raises(UsageError) as refused:
-        read_targets(tmp_path, {VARIABLE: SECRET})
+        read_targets(tmp_path, {VARIABLE: form.format(SECRET)})
     assert SECRET not in str(refused.value)
 
 

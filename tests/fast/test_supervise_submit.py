@@ -191,6 +191,26 @@ def test_a_run_that_the_cluster_has_lost_is_refused(ray: FakeRay, client: RayCli
     assert caught.value.text_id == "submit.run_forgotten"
 
 
+@pytest.mark.parametrize("first_was_posted", [True, False])
+def test_between_the_supervisors_intent_and_its_post_nothing_is_posted_anew(
+    ray: FakeRay, client: RayClient, ledger: Ledger, first_was_posted: bool
+) -> None:
+    """Nor where the cluster has forgotten everything: the first id would be free again."""
+    _submit(client, ledger, run="mine", supervised=True)
+    noted = ledger.run("mine")
+    assert noted is not None
+    if not first_was_posted:
+        ledger._database.connection.execute("UPDATE attempts SET posted_ms = NULL")
+    ledger.record_end("mine-a1", state="LOST", reason="cluster_lost", end=None, started_ms=1, ended_ms=2)
+    intent = {"address": noted.address, "spec": noted.spec, "job": "j", "total_steps": None, "body": b"{}"}
+    ledger.record_intent(run="mine", attempt=2, submission_id="mine-a2", now_ms=3, supervised=True, **intent)
+    ray.jobs.clear()
+    assert _submit(client, ledger, run="mine") == Submission("mine", 1, "mine-a1", adopted=True)
+    assert len(ray.posts()) == 1
+    posted = [one.posted_ms is not None for one in ledger.attempts("mine")]
+    assert posted == [first_was_posted, False]
+
+
 def test_a_run_of_another_cluster_is_refused(client: RayClient, ledger: Ledger) -> None:
     _submit(client, ledger, run="mine")
     with FakeRay() as other, pytest.raises(UsageError) as caught:

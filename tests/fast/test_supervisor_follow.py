@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from submitter.cluster.client import RayClient
+from submitter.errors import UsageError
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import EXIT_OF_REASON, End
 from submitter.ledger import Ledger
@@ -152,6 +153,13 @@ def test_a_run_that_is_over_says_so_at_once(following: Following) -> None:
     following.ledger.end_run("run", "succeeded", "succeeded", BEGAN_MS)
     assert following.run().exit_code is ExitCode.DONE
     assert following.shown() == ["first"]
+
+
+def test_a_run_that_its_submitter_takes_back_is_no_run(following: Following) -> None:
+    following.begin(1)
+    following.ledger._database.connection.execute("UPDATE attempts SET posted_ms = NULL")
+    with pytest.raises(UsageError, match="no run run"):
+        following.run(sleep=lambda _seconds: following.ledger.withdraw("run-a1", BEGAN_MS))
 
 
 def test_it_may_begin_with_an_earlier_attempt(following: Following) -> None:

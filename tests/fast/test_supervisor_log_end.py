@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from submitter.supervise import log_end
-from submitter.supervise.log_end import LogEnd, Piece, bounded
+from submitter.supervise.log_end import LINE_BYTES, LogEnd, Piece, bounded
 from submitter.supervise.steps import Step, step_of, steps_in, trained
 
 
@@ -109,3 +109,10 @@ def test_any_line_is_read_without_an_error_and_fits_json(text: str) -> None:
     step = step_of(f"step:1 - {text}".replace("\n", " "))
     if step is not None:
         json.loads(json.dumps(step.metrics, allow_nan=False))
+
+
+def test_of_a_line_that_never_ends_little_is_kept() -> None:
+    log = LogEnd()
+    for _ in range(4):
+        log.take(Piece(b"\r10 %" + b"." * LINE_BYTES, whole=False))
+    assert len(log._partial) == LINE_BYTES

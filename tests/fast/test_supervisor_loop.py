@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -256,6 +257,40 @@ def test_an_unreadable_log_is_not_a_silent_one(bench: Bench, monkeypatch: pytest
     assert bench.cluster.stops == []
 
 
+def test_a_supervisor_that_was_paused_takes_its_own_silence_for_nobodys(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had the cluster's answer already when it was stopped for ten hours."""
+    monkeypatch.setattr(hang, "_hang_plan", lambda *_: HangPlan(step_min=10, first_step_min=20))
+    bench.submit()
+    bench.until(lambda: bench.clock.now > 60)
+    read: list[str] = []
+    bench.cluster.on_call = lambda method: read.append(method) if method == "log_of" else None
+    take = bench.inbox.get
+
+    def paused(**bounds: Any) -> Any:
+        if len(read) == 1:
+            read.append("paused")
+            bench.clock.sleep(36_000)
+            bench.job().write("what it logged meanwhile")
+        return take(**bounds)
+
+    monkeypatch.setattr(bench.inbox, "get", paused)
+    bench.until(lambda: len(read) > 4, within_s=37_000)
+    assert bench.clock.now > 36_000
+    assert bench.cluster.stops == []
+
+
+def test_a_wall_clock_that_is_set_back_makes_no_run_wait_longer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.submit()
+    bench.job().end("not_placed")
+    bench.until(lambda: bench.ledger.decisions("run"))
+    now_ms = bench.now_ms
+    monkeypatch.setattr(bench, "now_ms", lambda: now_ms() - 10 * 3_600_000)
+    bench.start()
+    bench.until(lambda: len(bench.cluster.posted) == 2, within_s=30)
+
+
 @pytest.mark.parametrize(("status", "text_id"), [(401, "supervise.no_token"), (403, "supervise.wrong_token")])
 def test_a_token_that_is_missing_or_wrong_is_told_and_tried_again_slowly(
     bench: Bench, status: int, text_id: str
@@ -351,6 +386,8 @@ def test_a_bug_in_one_run_does_not_end_the_care_for_the_others(
     bench.until(lambda: bench.over("good"))
     assert "ZeroDivisionError" in capsys.readouterr().err
     assert ("supervise.trouble", "bad") in [(text_id, values.get("run")) for text_id, values in bench.told]
+    bench.until(lambda: bench.clock.now > 200, within_s=300)
+    assert [event.text_id for event in bench.ledger.events("bad")] == ["supervise.trouble"]  # for who follows it
 
 
 def test_what_another_command_wrote_of_the_end_is_still_diagnosed(bench: Bench) -> None:

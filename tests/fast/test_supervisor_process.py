@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -138,6 +139,21 @@ def test_it_leaves_when_its_home_is_removed(book: Ledger, home: Path) -> None:
     with supervisor(home) as process:
         home.rename(home.with_name("moved"))
         assert process.wait(BOUND_S) == 0
+
+
+def test_a_file_server_that_does_not_answer_has_removed_nothing(
+    book: Ledger, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = book.path.stat()
+    identity = (found.st_dev, found.st_ino)
+    assert serve._is_same(book.path, identity) and not serve._is_same(home, identity)
+    assert not serve._is_same(home / "absent", identity)
+
+    def fails(_path: Path) -> os.stat_result:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "stat", fails)
+    assert serve._is_same(book.path, identity)
 
 
 def test_a_supervisor_that_cannot_start_is_told_with_its_log(book: Ledger, home: Path) -> None:
