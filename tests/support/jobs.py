@@ -14,6 +14,7 @@ from typing import Any
 from runtime_env.build import NOSET_FLAG, STOP_WAIT_FLAG, STOP_WAIT_S
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.packages import Package, gang_package, working_dir_package
+from submitter.gang.attempt_safe import attempt_safe
 from submitter.gang.plan import Plan
 from submitter.gang.record import parse_end, parse_proof
 from submitter.job.model import RuntimeEnvSpec
@@ -127,7 +128,7 @@ def submit(
     run = run or f"t-{uuid.uuid4().hex[:8]}"
     name = f"{run}-a{attempt}"
     env_vars = {
-        **plan.flags,
+        **attempt_safe(plan.flags, attempt),
         NOSET_FLAG: "1",
         STOP_WAIT_FLAG: str(STOP_WAIT_S),
         "NPURUN_RUN": run,
