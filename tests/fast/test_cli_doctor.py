@@ -276,7 +276,7 @@ def test_a_node_that_nobody_reaches_does_not_flood_the_page(ray: FakeRay, tmp_pa
 
 def test_two_hundred_broken_nodes_are_a_page_or_two(ray: FakeRay, tmp_path: Path, lang: str) -> None:
     """Each in its own way: values differ, and half of the pairs do not reach each other."""
-    nodes = [broken_node(number, 200) for number in range(1, 201)]
+    nodes = [doctor.broken_node(number, 200) for number in range(1, 201)]
     lines = examined(ray, tmp_path, nodes, "--lang", lang).out.splitlines()
     assert len(lines) < 120
     assert sum("NR536" in line for line in lines) == 1
@@ -285,21 +285,9 @@ def test_two_hundred_broken_nodes_are_a_page_or_two(ray: FakeRay, tmp_path: Path
     assert ("more of this kind" if lang == "en" else "条同类") in reach
 
 
-def broken_node(number: int, of: int) -> Node:
-    reach = {doctor.ip(n): {"why": f"error {n}"} if (n + number) % 2 else {"rtt_ms": 0.2} for n in range(1, of + 1)}
-    return doctor.a3_node(
-        number,
-        of,
-        npus={"devices": [doctor.device(n, health="Critical", hbm_used_mb=60_000 + number) for n in range(16)]},
-        clock={"offset_s": 100.0 * number * (number % 2), "uncertainty_s": 0.01},
-        limits={"files": 1024},
-        peers={"reach": reach},
-    )
-
-
 def test_kinds_beyond_the_bound_are_counted(ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("submitter.cli.doctor.SHOWN_AT_ALL", 1)
-    result = examined(ray, tmp_path, [broken_node(1, 2), doctor.a3_node(2, 2, npus="a", versions="b")])
+    result = examined(ray, tmp_path, [doctor.broken_node(1, 2), doctor.a3_node(2, 2, npus="a", versions="b")])
     found = [line for line in result.out.splitlines() if re.search(r": (error|warning|hint) NR", line)]
     assert len(found) == 1 and " error " in found[0]
     assert result.out.count("not checked: ") == 1
