@@ -18,6 +18,8 @@ WHYS = (
 )
 """What a node may say of a probe that could not look, by the text that translates it."""
 SILENT = "NR571"
+SAYS_WHY = (SILENT, "NR510")
+"""Their value is a node's own words."""
 NOT_INSTALLED = "NR513"
 """Its value is a component."""
 HOLDERS_SHOWN = 3
@@ -57,7 +59,7 @@ class NodeFinding(Finding):
     def shown(self) -> dict[str, object]:
         """Components by the names that the table has for them; the fix keeps those of job files."""
         values = self._values()
-        if self.id == SILENT and self.value is not None:
+        if self.id in SAYS_WHY and self.value is not None:
             values["value"] = why_of(self.value)
         name = "value" if self.id == NOT_INSTALLED else "component"
         if self.component and f"cli.node.{self.component}" in TABLE:
@@ -161,7 +163,7 @@ def _together(group: Sequence[NodeFinding]) -> NodeFinding:
     told = replace(group[0], place=Place(node=names), values=values, alike=alike)
     if alike:
         return replace(told, value=None)  # of the first one alone
-    if told.id == SILENT and told.value is not None:
+    if told.id in SAYS_WHY and told.value is not None:
         return replace(told, value=None, values={**values, "value": why_of(told.value)})
     return told
 
