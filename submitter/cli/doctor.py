@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from submitter.supervise.doctor import Examination, NotMeasured
 
 SHOWN_OF_ONE_KIND = 3
-"""Findings of one id on one node: a node that nobody reaches has one for each peer."""
+"""Findings of one id: a node that nobody reaches has one for each peer. On more nodes than this they are one line."""
+SHOWN_AT_ALL = 40
+"""Findings, and likewise what was not checked: some pages, the errors first."""
+
+_SUMMARIES = {
+    # (one node answered, some are silent)
+    (True, False): "cli.doctor.summary_one",
+    (True, True): "cli.doctor.summary_one_silent",
+    (False, False): "cli.doctor.summary",
+    (False, True): "cli.doctor.summary_silent",
+}
 
 
 @click.command(cls=JobCommand, help="cli.doctor.help")
@@ -96,12 +106,13 @@ def _show(found: Examination) -> None:
 
     nodes = [node_of(record) for record in found.nodes]
     print_nodes(nodes, found.findings, stdout())
-    findings = folded(found.findings)
-    shown = list(_few(findings))
-    unchecked = [_not_checked(one, len(nodes)) for one in found.not_measured]
+    findings = folded(found.findings, SHOWN_OF_ONE_KIND)
+    shown = list(_few(findings))[:SHOWN_AT_ALL]
+    unchecked = [_not_checked(one, len(nodes)) for one in found.not_measured[:SHOWN_AT_ALL]]
     print_findings(shown, stdout(), not_checked=unchecked)
-    if len(shown) < len(findings):
-        emit(say("cli.doctor.more", count=len(findings) - len(shown)))
+    left = len(findings) - len(shown) + len(found.not_measured) - len(unchecked)
+    if left:
+        emit(say("cli.doctor.more", count=left))
     emit(_summary(found, findings))
 
 
@@ -125,6 +136,7 @@ def _not_checked(one: NotMeasured, everyone: int) -> NotChecked:
         "nodes": node_names(one.nodes),
     }
     told = "cli.doctor.not_measured" if len(one.nodes) == everyone else "cli.doctor.not_measured_on"
+    told = "cli.doctor.not_measured_alone" if everyone == 1 else told
     return NotChecked(one.probe, told, values)
 
 
@@ -132,9 +144,10 @@ def _summary(found: Examination, findings: Sequence[Finding]) -> str:
     from submitter.cli.findings import counted
 
     silent = sum(node["silent"] is not None for node in found.nodes)
+    answered = len(found.nodes) - silent
     return say(
-        "cli.doctor.summary_silent" if silent else "cli.doctor.summary",
-        answered=len(found.nodes) - silent,
+        _SUMMARIES[answered == 1, silent > 0],
+        answered=answered,
         silent=silent,
         seconds=f"{found.took_s:.0f}",
         counts=counted(findings, len(found.not_measured)),

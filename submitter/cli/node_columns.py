@@ -53,7 +53,7 @@ def facts_of(nodes: Sequence[Node]) -> tuple[Fact, ...]:
         return round(float(facts["offset_s"]) - right, 1) or 0.0 if facts else None
 
     return (
-        Fact("npus", _npus, ("NR501", "NR506", "NR508")),
+        Fact("npus", _npus, ("NR501", "NR506", "NR508", "NR510", "NR564")),
         Fact("ray_npus", lambda node: f"{node.npus:g}", ("NR502",)),
         *([Fact("busy", _busy)] if any(node.busy for node in nodes) else []),
         Fact("chip", _chip, ("NR509",)),

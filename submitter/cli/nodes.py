@@ -99,7 +99,8 @@ def release(node: str, address: str | None, ca: str | None, as_json: bool) -> No
     if as_json or given["as_json"]:
         print_json({"node": node, "released": count})
     else:
-        tell("cli.released", node=node, count=count, address=", ".join(found))
+        told = "cli.released.one" if count == 1 else "cli.released.many"
+        tell(told, node=node, count=count, address=", ".join(found))
 
 
 def _read_ends(book: Ledger, address: str | None, ca: str | None) -> str | None:
@@ -107,16 +108,11 @@ def _read_ends(book: Ledger, address: str | None, ca: str | None) -> str | None:
 
     The ledger answers without a cluster too.
     """
-    from submitter.cluster.errors import RayError
-    from submitter.supervise.inspect import catch_up
+    from submitter.supervise.inspect import catch_up_all
 
     named = client(address, ca)
     others = [] if address else [run.address for run in book.runs().values()]
-    for one in dict.fromkeys([named.address, *others]):
-        try:
-            catch_up(book, named if one == named.address else named.at(one))
-        except RayError as error:
-            tell("nodes.away", error=error)
+    catch_up_all(book, named, dict.fromkeys([named.address, *others]), tell)
     return named.address if address else None
 
 

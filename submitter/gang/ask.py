@@ -11,10 +11,15 @@ from .say import clean
 
 LOOK_S = 0.2
 """How long one look at the answers may take: between two of them a stop is noticed."""
+NO_ANSWER = "does not answer"
 
 
 class LostError(Exception):
     """The worker or its node died before it answered."""
+
+
+class FailedError(Exception):
+    """The worker lives, and could not do what it was asked for."""
 
 
 class Nodes(Protocol):
@@ -27,7 +32,7 @@ class Nodes(Protocol):
         """Those that are there, as soon as one is."""
 
     def value(self, reference: Any) -> Any:
-        """Of a ready reference. Raises LostError."""
+        """Of a ready reference. Raises LostError, FailedError."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Answer:
     sent: float
     received: float
     """Wall clock of the driver, seconds: around the answer of an idle worker, half of it is the way there."""
+    lost: bool = False
+    """The worker has died."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def ask_all(
             deadline = min(deadline, clock() + bound.grace_s)
         check()
     for index in waiting.values():
-        answers[index] = Answer(None, "does not answer", sent[index][1], time.time())
+        answers[index] = Answer(None, NO_ANSWER, sent[index][1], time.time())
     return answers
 
 
@@ -80,8 +87,8 @@ def _answer(nodes: Nodes, reference: Any, sent: float) -> Answer:
     received = time.time()
     try:
         return Answer(nodes.value(reference), None, sent, received)
-    except LostError as error:
-        return Answer(None, clean(error)[:300], sent, received)
+    except (LostError, FailedError) as error:
+        return Answer(None, clean(error)[:300], sent, received, lost=isinstance(error, LostError))
 
 
 def brief(said: str) -> str:
@@ -111,5 +118,7 @@ class RayNodes:
 
         try:
             return ray.get(reference, timeout=1)
+        except ray.exceptions.RayTaskError as error:
+            raise FailedError(brief(str(error))) from error
         except ray.exceptions.RayError as error:
             raise LostError(brief(str(error))) from error

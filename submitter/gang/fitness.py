@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .ask import Answer, Bound, Nodes, ask_all
+from .ask import NO_ANSWER, Answer, Bound, Nodes, ask_all
 from .node_worker import START
 from .probes import inside
 from .probes.catalogue import JUDGES, PROBES
@@ -78,6 +78,7 @@ def look(
     awake = _answering(up)
     try:
         measured, clocks, met = _asked(candidates, workers, wish, check, awake)
+        measured, met = _without_gone(candidates, measured, clocks, met)
     finally:
         ask_all(workers, dict.fromkeys(awake, ()), "part", PART, lambda: None)
     held = _held(holders, measured, check) if holders else dict.fromkeys(_able(measured), UNHELD)
@@ -98,10 +99,38 @@ def _asked(
     measured = ask_all(workers, questions, "measure", _measure_bound(wish), check)
     answering = _answering(measured)
     clocks = ask_all(workers, dict.fromkeys(answering, ()), "clock", CLOCK, check)
+    answering = [index for index in answering if not clocks[index].lost]
     peers = {candidates[index].ip: measured[index].value["ports"] for index in answering}
     names = {candidates[index].ip: candidates[index].hostname for index in answering}
     met = ask_all(workers, dict.fromkeys(answering, (peers, names)), "meet", MEET, check)
     return measured, clocks, met
+
+
+def _without_gone(
+    candidates: Sequence[Candidate],
+    measured: Mapping[int, Answer],
+    clocks: Mapping[int, Answer],
+    met: Mapping[int, Answer],
+) -> tuple[dict[int, Answer], dict[int, Answer]]:
+    """Who died, or froze, after it had measured is silent; that nobody reaches it is not the network's fault."""
+    gone = {index: why for index in measured if (why := _gone(clocks.get(index), met.get(index)))}
+    ips = {candidates[index].ip for index in gone}
+    return {**measured, **gone}, {index: _met_others(answer, ips) for index, answer in met.items()}
+
+
+def _gone(clock: Answer | None, met: Answer | None) -> Answer | None:
+    """The answer that shows it: one that is late alone may be a dead file server's fault, or a name server's."""
+    asked = [answer for answer in (clock, met) if answer]
+    lost = next((answer for answer in asked if answer.lost), None)
+    silent = len(asked) == 2 and all(answer.why == NO_ANSWER for answer in asked)
+    return lost or (asked[0] if silent else None)
+
+
+def _met_others(answer: Answer, gone: Collection[str]) -> Answer:
+    if answer.why is not None or not gone:
+        return answer
+    reach = {ip: one for ip, one in answer.value["reach"].items() if ip not in gone}
+    return dataclasses.replace(answer, value={**answer.value, "reach": reach})
 
 
 def _held(holders: Nodes, measured: Mapping[int, Answer], check: Callable[[], None]) -> dict[int, Measured]:

@@ -41,9 +41,12 @@ class Holders(RayNodes):
 
 
 def _inside() -> dict[str, Any]:
-    """`{"facts"}` or `{"why"}`."""
+    """`{"facts"}`, with the ids that Ray has `given` to this task, or `{"why"}`."""
+    import ray
+
+    given = list(map(str, ray.get_runtime_context().get_accelerator_ids().get("NPU", [])))
     try:
-        return {"facts": inside()}
+        return {"facts": {**inside(), "given": given}}
     except NotMeasuredError as error:
         return {"why": str(error)}
 

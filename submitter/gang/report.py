@@ -40,4 +40,6 @@ def _not_measured(nodes: Sequence[Node]) -> list[str]:
         for probe, measured in node.measured.items():
             if measured.why is not None:
                 found[probe, measured.why] = found.get((probe, measured.why), 0) + 1
-    return [f"{probe} ({count} nodes): {clean(why)[:200]}" for (probe, why), count in found.items()]
+    return [
+        f"{probe} ({count} node{'s' if count > 1 else ''}): {clean(why)[:200]}" for (probe, why), count in found.items()
+    ]

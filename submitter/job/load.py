@@ -95,7 +95,7 @@ def _find(name_or_path: str) -> tuple[Path, str]:
         path = jobs.find(name_or_path)
     except FileNotFoundError:
         names = [path.stem for path in shipped]
-        raise UsageError(
-            "job.not_found", None, name=name_or_path, nearest=nearest(Path(name_or_path).stem, names)
-        ) from None
+        name = name_or_path or '""'
+        near = nearest(Path(name_or_path).stem, names)
+        raise UsageError("job.not_found", None, name=name, nearest=near) from None
     return path, path.name if path in shipped else name_or_path

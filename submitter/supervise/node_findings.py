@@ -18,9 +18,13 @@ WHYS = (
 )
 """What a node may say of a probe that could not look, by the text that translates it."""
 SILENT = "NR571"
+SAYS_WHY = (SILENT, "NR510")
+"""Their value is a node's own words."""
 NOT_INSTALLED = "NR513"
 """Its value is a component."""
 HOLDERS_SHOWN = 3
+NAMES_SHOWN = 24
+"""Of nodes, or ranges of them, in one line."""
 _HELD = ("NR504", "NR505")
 """As hints: another job holds the devices through Ray, and nothing is wrong."""
 
@@ -28,7 +32,7 @@ _HELD = ("NR504", "NR505")
 @dataclass(frozen=True)
 class NodeFinding(Finding):
     alike: tuple[Finding, ...] = ()
-    """All the hints that this one stands for."""
+    """All those that this one stands for, unless they are equal."""
 
     @property
     def component(self) -> object:
@@ -46,7 +50,7 @@ class NodeFinding(Finding):
     def fix(self, language: str = "en") -> str:
         if self.severity == "hint" and self.id in _HELD:
             return text("doctor.hints.held_fix", language)
-        return super().fix(language)
+        return self.alike[0].fix(language) if self.alike else super().fix(language)
 
     def phrases(self) -> tuple[Phrase, Phrase]:
         """Message and fix, of one that stands for itself."""
@@ -55,7 +59,7 @@ class NodeFinding(Finding):
     def shown(self) -> dict[str, object]:
         """Components by the names that the table has for them; the fix keeps those of job files."""
         values = self._values()
-        if self.id == SILENT and self.value is not None:
+        if self.id in SAYS_WHY and self.value is not None:
             values["value"] = why_of(self.value)
         name = "value" if self.id == NOT_INSTALLED else "component"
         if self.component and f"cli.node.{self.component}" in TABLE:
@@ -97,23 +101,32 @@ def _said(values: Mapping[str, Any], value: object) -> dict[str, Any]:
     }
 
 
-def folded(findings: Sequence[NodeFinding]) -> list[NodeFinding]:
-    """What is equal on several nodes is told once, of all of them; so are all hints of one kind."""
+def folded(findings: Sequence[NodeFinding], nodes_of_kind: int | None = None) -> list[NodeFinding]:
+    """What is equal on several nodes is told once, of all of them; so are all hints of one kind.
+
+    `nodes_of_kind`: so is whatever is of one kind and differs on more nodes than this; None: it never is.
+    """
+    scattered = _scattered(findings, nodes_of_kind) if nodes_of_kind is not None else set()
     groups: dict[tuple[object, ...], list[NodeFinding]] = {}
     for one in findings:
-        groups.setdefault((one.id, one.severity, *([] if one.severity == "hint" else _details(one))), []).append(one)
+        kind = (one.id, one.severity)
+        whole = one.severity == "hint" or kind in scattered
+        groups.setdefault((*kind, *([] if whole else _details(one))), []).append(one)
     return [_together(group) for group in groups.values()]
 
 
-def node_names(ips: Sequence[str]) -> str:
-    """`10.0.0.1-4, 10.0.0.9`; in the order given, ranges where addresses follow each other."""
+def node_names(ips: Sequence[str], most: int | None = None) -> str:
+    """`10.0.0.1-4, 10.0.0.9`; in the order given, ranges where addresses follow each other; `+7` in place of what is
+    beyond `most` of these."""
     spans: list[tuple[str, str]] = []
     for ip in ips:
         if spans and _next(spans[-1][1]) == ip:
             spans[-1] = (spans[-1][0], ip)
         else:
             spans.append((ip, ip))
-    return ", ".join(first if first == last else f"{first}-{last.rpartition('.')[2]}" for first, last in spans)
+    names = [first if first == last else f"{first}-{last.rpartition('.')[2]}" for first, last in spans]
+    more = [f"+{len(names) - most}"] if most is not None and len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def why_of(said: str) -> Phrase | str:
@@ -126,13 +139,23 @@ def why_of(said: str) -> Phrase | str:
     return said
 
 
+def _scattered(findings: Sequence[NodeFinding], most: int) -> set[tuple[str, str]]:
+    """Kinds of which more than `most` are told of more than `most` nodes."""
+    nodes: dict[tuple[str, str], set[str | None]] = {}
+    told: dict[tuple[str, str], set[object]] = {}
+    for one in findings:
+        nodes.setdefault((one.id, one.severity), set()).add(one.place.node)
+        told.setdefault((one.id, one.severity), set()).add(_details(one))
+    return {kind for kind in nodes if min(len(nodes[kind]), len(told[kind])) > most}
+
+
 def _details(one: NodeFinding) -> tuple[object, ...]:
     others = tuple(sorted((name, str(value)) for name, value in one.values.items() if name != "node"))
     return (one.value, one.limit, others)
 
 
 def _together(group: Sequence[NodeFinding]) -> NodeFinding:
-    names = node_names(list(dict.fromkeys(one.place.node or "" for one in group)))
+    names = node_names(list(dict.fromkeys(one.place.node or "" for one in group)), NAMES_SHOWN)
     differ = len({_details(one) for one in group}) > 1
     held = group[0].severity == "hint" and group[0].id in _HELD
     alike = tuple(group) if differ or held else ()
@@ -140,7 +163,7 @@ def _together(group: Sequence[NodeFinding]) -> NodeFinding:
     told = replace(group[0], place=Place(node=names), values=values, alike=alike)
     if alike:
         return replace(told, value=None)  # of the first one alone
-    if told.id == SILENT and told.value is not None:
+    if told.id in SAYS_WHY and told.value is not None:
         return replace(told, value=None, values={**values, "value": why_of(told.value)})
     return told
 

@@ -19,8 +19,8 @@ UNFIT = "node_unfit"
 """Why an attempt ended."""
 
 LASTS_MS: Mapping[str, int] = {
-    # What a person has to repair: a device's health, files of a container, a copied hccn.conf.
-    **dict.fromkeys(("NR501", "NR502", "NR503", "NR506", "NR527"), 24 * HOUR_MS),
+    # What a person has to repair: a device's health, files of a container, a copied hccn.conf, how Ray was started.
+    **dict.fromkeys(("NR501", "NR502", "NR503", "NR506", "NR527", "NR564"), 24 * HOUR_MS),
     # What goes away by itself, or with its owner: processes, memory, ports.
     **dict.fromkeys(("NR504", "NR505", "NR524", "NR531", "NR571"), HOUR_MS // 2),
 }

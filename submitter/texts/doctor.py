@@ -12,6 +12,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "各节点相同的内容只显示一次；异常的节点用 * 标出；- 表示未测量。 / 有节点出错时退出码为 3，只有警告时为 0。",
     ),
     "cli.doctor.not_measured": ("{why} ({count} of {all} nodes)", "{why}（{all} 个节点中的 {count} 个）"),
+    "cli.doctor.not_measured_alone": ("{why}", "{why}"),
     "cli.doctor.not_measured_on": (
         "{why} ({count} of {all} nodes: {nodes})",
         "{why}（{all} 个节点中的 {count} 个：{nodes}）",
@@ -62,8 +63,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "doctor.hints.others": ("{first} (and {count} more of this kind)", "{first}（另有 {count} 条同类）"),
     "cli.doctor.more": (
-        "… and {count} more of the same kind on the same node; --json has all of them",
-        "…… 同一节点上另有 {count} 条同类结果；用 --json 查看全部",
+        "… and {count} more; --json has all of them",
+        "…… 另有 {count} 条；用 --json 查看全部",
+    ),
+    "cli.doctor.summary_one": (
+        "1 node looked at in {seconds} s: {counts}",
+        "已检查 1 个节点，用时 {seconds} 秒：{counts}",
+    ),
+    "cli.doctor.summary_one_silent": (
+        "1 node looked at, {silent} silent, in {seconds} s: {counts}",
+        "已检查 1 个节点，{silent} 个无应答，用时 {seconds} 秒：{counts}",
     ),
     "cli.doctor.summary": (
         "{answered} nodes looked at in {seconds} s: {counts}",
@@ -178,7 +187,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.argument.node": ("The node's IP", "节点 IP"),
     "cli.no_nodes": ("no node is left out", "没有被隔离的节点"),
     "cli.next.release": ("take one back: npurun nodes release NODE", "恢复节点：npurun nodes release NODE"),
-    "cli.released": (
+    "cli.released.one": (
+        "{node} of {address} is taken back: new attempts may use it",
+        "{address} 的 {node} 已恢复：新的尝试可以使用它",
+    ),
+    "cli.released.many": (
         "{node} of {address} is taken back ({count} entries ended): new attempts may use it",
         "{address} 的 {node} 已恢复（结束 {count} 条记录）：新的尝试可以使用它",
     ),

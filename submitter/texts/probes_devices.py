@@ -94,4 +94,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The device files that CANN opens. A container has only those that it was started with.",
         "CANN 需要打开的设备文件。容器只能看到启动时挂载的设备。",
     ),
+    "NR510": (
+        "npu-smi cannot ask the NPUs of node {node}: {value}",
+        "节点 {node} 的 npu-smi 无法查询 NPU：{value}",
+    ),
+    "NR510.fix": (
+        "Run `npu-smi info` on the host itself: if it fails there too, look at `dmesg`, reset the cards or reboot; if "
+        "it works, start the container with /usr/local/Ascend/driver, /usr/local/dcmi and all /dev/davinci*",
+        "在宿主机上运行 `npu-smi info`：若同样失败，请查看 `dmesg`，复位 NPU 或重启主机；若正常，"
+        "启动容器时请挂载 /usr/local/Ascend/driver、/usr/local/dcmi 和全部 /dev/davinci*",
+    ),
+    "NR510.about": (
+        "npu-smi is there, and hangs or ends with an error of the driver (dcmi, such as -8005). A device that its own "
+        "tool cannot ask does not train. An error where other nodes answer and Ray offers NPUs here, else a warning; "
+        "no problem without the tool: that is not measured.",
+        "npu-smi 存在，但没有返回，或以驱动错误（dcmi，例如 -8005）结束。连自带工具都无法查询的设备无法训练。"
+        "若其他节点有应答且 Ray 在该节点登记了 NPU，则为错误，否则为警告；没有该工具时不作判断（未测量）。",
+    ),
 }

@@ -46,4 +46,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         "将 torch_npu 报告的芯片与 vllm-ascend 的构建类型以及其他节点对比。类型不符时 vllm-ascend 拒绝启动；"
         "HCCL 不支持不同类型之间互联。",
     ),
+    "NR564": (
+        "Ray on node {node} was started with ASCEND_RT_VISIBLE_DEVICES={value}: a rank of verl opens device {first}, "
+        "and torch_npu has {limit} devices there, counted from 0",
+        "节点 {node} 的 Ray 启动时设置了 ASCEND_RT_VISIBLE_DEVICES={value}：verl 的 rank 会打开设备 {first}，"
+        "而 torch_npu 在该节点只有 {limit} 个设备，从 0 开始编号",
+    ),
+    "NR564.fix": (
+        "Start Ray there without ASCEND_RT_VISIBLE_DEVICES, in a container that is given only these devices (inside "
+        "they count from 0), or keep Ray to the host's first {limit}",
+        "在该节点启动 Ray 时不要设置 ASCEND_RT_VISIBLE_DEVICES，改为在只挂载这些设备的容器中启动（容器内从 0 编号），"
+        "或只让 Ray 使用该主机的前 {limit} 个设备",
+    ),
+    "NR564.about": (
+        "Which devices a process that holds NPUs sees, against the ids that Ray gives. A host that is split by "
+        "ASCEND_RT_VISIBLE_DEVICES=8,…,15 gives ids from 8 on, verl's ranks call set_device with them, and torch_npu "
+        "counts what is visible from 0: `invalid device ID`. Only for jobs of verl's; the first half of a host is "
+        "no problem.",
+        "将持有 NPU 的进程看到的设备与 Ray 分配的编号对比。用 ASCEND_RT_VISIBLE_DEVICES=8,…,15 拆分主机时，"
+        "Ray 给出从 8 开始的编号，verl 的 rank 用它调用 set_device，而 torch_npu 对可见设备从 0 编号："
+        "`invalid device ID`。仅针对 verl 作业；主机的前一半没有问题。",
+    ),
 }

@@ -271,7 +271,41 @@ def test_a_node_that_nobody_reaches_does_not_flood_the_page(ray: FakeRay, tmp_pa
         nodes.append(doctor.a3_node(number, 20, peers={"reach": reach}))
     result = examined(ray, tmp_path, nodes)
     assert result.code == 3
-    assert result.out.count(" NR523: ") == 3 and "more of the same kind" in result.out
+    assert result.out.count(" NR523: ") == 3 and "… and 36 more; --json has all of them" in result.out
+
+
+def test_two_hundred_broken_nodes_are_a_page_or_two(ray: FakeRay, tmp_path: Path, lang: str) -> None:
+    """Each in its own way: values differ, and half of the pairs do not reach each other."""
+    nodes = [doctor.broken_node(number, 200) for number in range(1, 201)]
+    lines = examined(ray, tmp_path, nodes, "--lang", lang).out.splitlines()
+    assert len(lines) < 120
+    assert sum("NR536" in line for line in lines) == 1
+    (reach,) = [line for line in lines if " NR523" in line]
+    assert "10.0.0.1, 10.0.0.3, 10.0.0.5" in reach and re.search(r", \+76", reach)
+    assert ("more of this kind" if lang == "en" else "条同类") in reach
+
+
+def test_kinds_beyond_the_bound_are_counted(ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submitter.cli.doctor.SHOWN_AT_ALL", 1)
+    result = examined(ray, tmp_path, [doctor.broken_node(1, 2), doctor.a3_node(2, 2, npus="a", versions="b")])
+    found = [line for line in result.out.splitlines() if re.search(r": (error|warning|hint) NR", line)]
+    assert len(found) == 1 and " error " in found[0]
+    assert result.out.count("not checked: ") == 1
+    assert re.search(r"^… and \d+ more; --json has all of them$", result.out, re.MULTILINE)
+
+
+def test_what_to_do_about_several_is_what_to_do_about_the_first() -> None:
+    values = [{"value": kind, "limit": "A3", "values": {"chip": "x"}} for kind in ("A2", "_310P", "A5", "A2x")]
+    found = [finding_of({"id": "NR509", "node": doctor.ip(n), **one}) for n, one in enumerate(values, 1)]
+    (one,) = folded(found, 3)
+    assert one.message() == f"{found[0].message()} (and 3 more of this kind)" and one.fix() == found[0].fix()
+    assert len(folded(found, 4)) == len(folded(found)) == 4
+
+
+@pytest.mark.parametrize(("more", "told"), [([], ""), ([doctor.silent_node(2)], ", 1 silent,")])
+def test_one_node_is_no_plural(more: list[Node], told: str, ray: FakeRay, tmp_path: Path) -> None:
+    out = examined(ray, tmp_path, [doctor.a3_node(1, 1), *more]).out
+    assert f"\n1 node looked at{told} in " in out and "1 nodes" not in out and "1 of 1" not in out
 
 
 def busy_node(number: int, of: int) -> Node:
@@ -353,6 +387,10 @@ class TestUsage:
         words = [str(tmp_path / "tiny.yaml"), "--set", "WHERE=there", "--stack", "cann-9.0.0", "--json"]
         found = examined(ray, tmp_path, HEALTHY, *words).document
         assert (found["job"], found["stack"]) == ("tiny", "cann-9.0.0")
+
+    def test_an_empty_name_is_shown_as_one(self, ray: FakeRay, tmp_path: Path) -> None:
+        result = npurun("doctor", "", "--address", ray.address, home=tmp_path)
+        assert result.code == 2 and 'no file "";' in result.err
 
     @pytest.mark.parametrize("words", [["--set", "A=b"], ["--stack", "nosuch"], ["nosuch.yaml"], ["--zzz"]])
     def test_wrong_usage_posts_nothing(self, words: list[str], ray: FakeRay, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from submitter.cli.wrap import columns
+from submitter.cluster.client import JobInfo, RayClient
+from submitter.cluster.errors import failure
 from submitter.gang.record import End, Proposal, fitness_line, verdict_line
 from submitter.ledger import Ledger, Quarantined
 from submitter.texts import text
@@ -157,7 +159,7 @@ def test_a_run_of_another_machine_counts_when_it_is_looked_at(ray: FakeRay, tmp_
 def test_release_lasts(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
     ends(mine)
     result = npurun("nodes", "release", "10.0.0.3", "--address", ray.address, home=tmp_path)
-    assert (result.code, result.out) == (0, "") and "taken back" in result.err
+    assert (result.code, result.out) == (0, "") and "is taken back: new attempts" in result.err
     npurun("status", "mine", home=tmp_path)
     assert listed(ray, tmp_path) == [] and "left out" not in submit(ray, tmp_path, "next").err
 
@@ -193,6 +195,32 @@ def test_a_cluster_that_is_away_while_attempts_are_open_is_told(mine: FakeJob, r
     ray.__exit__()
     result = npurun("nodes", home=tmp_path)
     assert result.code == 0 and ray.address in result.err
+
+
+@pytest.mark.parametrize("words", [[], ["release", "10.9.9.9"]])
+def test_clusters_that_are_away_are_waited_for_together(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes 10 s to find out; no answer comes here before all have been asked."""
+    asked = threading.Barrier(len(CLUSTERS))
+
+    def jobs(client: RayClient) -> list[JobInfo]:
+        asked.wait(10)
+        raise failure("cluster.port_refused", client.address)
+
+    book, now = Ledger(tmp_path / "npurun"), int(time.time() * 1000)
+    for number, address in enumerate(CLUSTERS):
+        intend(book, f"r{number}", address, now)
+        book.quarantine([Quarantined(address, "10.9.9.9", f"r{number}-a1", "NR503", {}, now - 1000, now + 60_000)])
+    monkeypatch.setattr(RayClient, "jobs", jobs)
+    result = npurun("nodes", *words, home=tmp_path)
+    assert (result.code, result.err.count("are not known yet")) == (0, len(CLUSTERS))
+    assert all(address in result.err for address in CLUSTERS)
+
+
+def intend(book: Ledger, run: str, address: str, now_ms: int) -> None:
+    attempt = {"attempt": 1, "submission_id": f"{run}-a1", "spec": "s", "job": "j", "total_steps": None, "body": b"{}"}
+    book.record_intent(run=run, address=address, now_ms=now_ms, **attempt)  # type: ignore[arg-type]
 
 
 def test_two_clusters_are_named(mine: FakeJob, ray: FakeRay, tmp_path: Path) -> None:
@@ -307,6 +335,7 @@ class TestRelease:
     def test_of_all_clusters_when_none_is_the_usual_one(self, book: Ledger, tmp_path: Path) -> None:
         result = npurun("nodes", "release", "10.9.9.9", home=tmp_path, env={"RAY_API_SERVER_ADDRESS": DEAD})
         assert result.code == 0 and all(one in result.err for one in CLUSTERS) and self.left(book) == []
+        assert "taken back (2 entries ended)" in result.err
 
     def test_a_name_like_none_has_no_nearest(self, book: Ledger, tmp_path: Path) -> None:
         result = npurun("nodes", "release", "zzz", home=tmp_path)

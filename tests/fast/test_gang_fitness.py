@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from submitter.gang.ask import Bound, LostError, ask_all, brief
+from submitter.gang import fitness
+from submitter.gang.ask import Bound, FailedError, LostError, ask_all, brief
 from submitter.gang.fitness import Candidate, look
 from submitter.gang.probes.measure import NotMeasuredError, Probe, as_json, from_json, measure_all
+from submitter.gang.probes.verdict import Node
 from submitter.gang.probes.wish import Wish
+from tests.support import doctor
 
 
 class FakeNodes:
@@ -32,8 +35,8 @@ class FakeNodes:
         return list(wait(references, timeout_s, FIRST_COMPLETED).done)
 
     def value(self, reference: Future[Any]) -> Any:
-        if reference.exception():
-            raise LostError(str(reference.exception()))
+        if error := reference.exception():
+            raise error if isinstance(error, FailedError) else LostError(str(error))
         return reference.result()
 
     def _answer(self, index: int, method: str, *arguments: Any) -> Any:
@@ -73,6 +76,21 @@ def test_two_hundred_nodes_take_as_long_as_the_slowest(made: Any) -> None:
     assert seen.took_s < 5  # the sum is 40 s; the fakes' own threads take most of what is above 1 s
 
 
+@pytest.mark.parametrize("made_node", [doctor.a3_node, doctor.broken_node])
+def test_two_hundred_nodes_are_judged_within_a_second(made_node: Callable[..., Node]) -> None:
+    """CPU time, which other processes do not add to; with all that is measured on each, and all pairs of them."""
+    nodes, wish = [made_node(number, 200) for number in range(1, 201)], Wish(npus_per_node=16)
+    took = []
+    for _ in range(3):
+        began = time.process_time()
+        fitness.judge(nodes, wish)
+        took.append(time.process_time() - began)
+    assert min(took) < JUDGED_S
+
+
+JUDGED_S = 1.0
+
+
 def test_a_silent_node_is_named_and_the_rest_judged(made: Any) -> None:
     nodes = made(4, lambda index: None if index == 2 else 0.0)
     seen = look(candidates(4), nodes, Wish(), lambda: None, Bound(total_s=30, grace_s=0.5))
@@ -97,6 +115,72 @@ def test_a_worker_that_dies_is_silent_with_its_reason() -> None:
 
     seen = look(candidates(1), Dying(1, lambda _: 0.0), Wish(), lambda: None)
     assert seen.nodes[0].silent == "the actor\\ndied"
+
+
+class Meeting(FakeNodes):
+    """Index 1 does `odd` when it is asked for `method`, and nobody reaches it from `clock` on."""
+
+    def __init__(self, count: int, method: str, odd: Callable[[FakeNodes], None]) -> None:
+        super().__init__(count, lambda _: 0.0)
+        self._method, self._odd = method, odd
+
+    def _answer(self, index: int, method: str, *arguments: Any) -> Any:
+        if index == 1 and method in self._method.split():
+            self._odd(self)
+        answer = super()._answer(index, method, *arguments)
+        if method == "meet":
+            refused, well = {"why": "Connection refused"}, {"rtt_ms": 0.1}
+            return {"reach": {ip: refused if ip == "10.0.0.1" else well for ip in arguments[0]}, "tokens": {}}
+        return answer
+
+
+def dies(_: FakeNodes) -> None:
+    raise RuntimeError("the actor died")
+
+
+def freezes(nodes: FakeNodes) -> None:
+    nodes.over.wait(60)
+
+
+def fails(_: FakeNodes) -> None:
+    raise FailedError("can't start new thread")
+
+
+@pytest.mark.parametrize(
+    ("method", "odd", "why"),
+    [
+        ("clock meet", dies, "the actor died"),
+        ("meet", dies, "the actor died"),
+        ("clock meet", freezes, "does not answer"),
+    ],
+)
+@pytest.mark.parametrize("count", [2, 4])
+def test_who_is_gone_after_measuring_is_silent_and_the_network_is_not_blamed(
+    method: str, odd: Callable[[FakeNodes], None], why: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLOCK", "MEET"):
+        monkeypatch.setattr(fitness, name, Bound(total_s=5, grace_s=0.3))
+    nodes = Meeting(count, method, odd)
+    seen = look(candidates(count), nodes, Wish(), lambda: None)
+    nodes.over.set()
+    assert [(one.id, one.node, one.value) for one in seen.verdicts] == [("NR571", "10.0.0.1", why)]
+    assert "10.0.0.1" not in seen.nodes[0].facts("peers")["reach"]
+
+
+def test_a_node_alone_that_dies_after_measuring_is_silent() -> None:
+    class Dying(FakeNodes):
+        def _answer(self, index: int, method: str, *arguments: Any) -> Any:
+            return dies(self) if method == "clock" else super()._answer(index, method, *arguments)
+
+    seen = look(candidates(1), Dying(1, lambda _: 0.0), Wish(), lambda: None)
+    assert [one.id for one in seen.unfit["10.0.0.0"]] == ["NR571"]
+
+
+def test_who_could_not_meet_and_lives_is_not_silent() -> None:
+    seen = look(candidates(2), Meeting(2, "meet", fails), Wish(), lambda: None)
+    assert [node.silent for node in seen.nodes] == [None, None]
+    assert seen.nodes[1].measured["peers"].why == "can't start new thread"
+    assert [one.id for one in seen.verdicts] == ["NR523"]  # it lives, and is not reached
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +17,10 @@ from submitter.gang.probes.measure import NotMeasuredError
 from submitter.gang.probes.npu_smi import Table, UnreadableError, parse
 from submitter.gang.probes.verdict import Verdict
 from submitter.gang.probes.wish import Wish
-from submitter.texts import text
+from submitter.supervise.node_findings import finding_of
+from submitter.texts import Phrase, text
 from tests.support.nodes import node
+from tests.support.verdicts import brief, judged
 
 RECORDED = Path(__file__).parents[1] / "data" / "npu_smi"
 
@@ -230,6 +233,60 @@ def test_the_attempts_own_processes_are_no_leftovers(tmp_path: Path, monkeypatch
     (folder / "cmdline").write_bytes(b"x")
     (folder / "environ").write_bytes(b"NPURUN_ATTEMPT=run-a1\0")
     assert [one["own"] for one in facts("a3_leftover_processes.txt", tmp_path)["processes"]] == [True, False, False]
+
+
+DCMI = "dcmi module initialize failed. ret is -8005"
+HANGS = "npu-smi did not answer within 7.5 s"
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Puts an npu-smi of these shell lines on the PATH."""
+
+    def put(lines: str) -> None:
+        (tmp_path / "npu-smi").write_text(f"#!/bin/sh\n{lines}\n")
+        (tmp_path / "npu-smi").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    return put
+
+
+@pytest.mark.parametrize("lines", [f"echo '{DCMI}'; exit 237", f"echo '{DCMI}' >&2; exit 237", f"echo '{DCMI}'"])
+def test_an_error_of_the_driver_is_told_whatever_the_exit_code(tool: Any, lines: str) -> None:
+    tool(lines)
+    with pytest.raises(NotMeasuredError, match=r"^npu-smi failed \((237|0)\): dcmi module .* -8005$"):
+        devices.npus(Wish())
+
+
+def test_a_tool_that_hangs_is_given_up(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "NPU_SMI_S", 0.8)
+    tool("exec sleep 60")
+    with pytest.raises(NotMeasuredError, match=r"^npu-smi did not answer within 7.5 s$"):
+        devices.npus(Wish())
+
+
+@pytest.mark.parametrize(
+    "why", [HANGS, "no result within 8 s", f"npu-smi failed (237): {DCMI}", "npu-smi failed (-6): -"]
+)
+def test_a_node_whose_tool_does_not_work_is_unfit_where_it_works_on_another(why: str) -> None:
+    sick, well = node("10.0.0.2", why={"npus": why}), node("10.0.0.1", measured={"npus": facts("a3_idle.txt")})
+    assert brief(judged(devices.JUDGES, [well, sick])) == [("NR510", "2", "error")]
+    assert brief(judged(devices.JUDGES, [sick])) == [("NR510", "2", "warning")]  # nobody shows that it works
+    head = node("10.0.0.3", npus=0, why={"npus": why})
+    assert brief(judged(devices.JUDGES, [well, head])) == [("NR510", "3", "warning")]
+    split = node("10.0.0.4", npus=8, why={"npus": why})
+    assert brief(judged(devices.JUDGES, [well, split], Wish(npus_per_node=16))) == [("NR510", "4", "warning")]
+    (said,) = [finding_of(one.as_json()) for one in judged(devices.JUDGES, [sick])]
+    assert "NPUs of node 10.0.0.2: " in said.message() and isinstance(said.shown()["value"], Phrase)
+
+
+@pytest.mark.parametrize(
+    "why",
+    ["no npu-smi on the PATH of this node's Ray", "npu-smi printed no device table that is understood", "OSError: x"],
+)
+def test_a_node_without_the_tool_or_with_another_one_is_no_worse_for_it(why: str) -> None:
+    well = node("10.0.0.1", measured={"npus": facts("a3_idle.txt")})
+    assert not judged(devices.JUDGES, [well, node("10.0.0.2", why={"npus": why})])
 
 
 def test_no_tool_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,8 @@ BUILT = "# Auto-generated file\n__device_type__ = 'A3'\n"
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Write modules that a new Python finds first."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.delenv(inside.VISIBLE_DEVICES, raising=False)
+    for name in (inside.VISIBLE_DEVICES, inside.NOSET):
+        monkeypatch.delenv(name, raising=False)
 
     def write(**files: str) -> None:
         for name, contents in files.items():
@@ -50,6 +51,7 @@ def test_a_host_in_order(installed: Any) -> None:
         "acl": "Ascend910_9392",
         "built_for": "A3",
         "visible": None,
+        "noset": False,
     }
 
 
@@ -95,6 +97,7 @@ def test_a_sick_driver_is_not_measured(installed: Any, module: str, why: str) ->
 
 def one(number: int, **changed: Any) -> Node:
     usual = {"error": None, "count": 16, "soc": 250, "acl": "Ascend910_9392", "built_for": "A3", "visible": None}
+    usual |= {"noset": True, "given": ["0"]}
     return node(f"10.0.0.{number}", measured={"inside": {**usual, **changed}})
 
 
@@ -114,6 +117,32 @@ def one(number: int, **changed: Any) -> Node:
 )
 def test_what_is_judged(changed: dict[str, Any], wanted: list[tuple[str, str, str]]) -> None:
     assert brief(judged(inside.JUDGES, [one(1, **changed)], Wish(npus_per_node=16, needs=("vllm_ascend",)))) == wanted
+
+
+SECOND_HALF = "8,9,10,11,12,13,14,15"
+
+
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [
+        ({"visible": SECOND_HALF, "given": ["11"], "count": 8}, 8),
+        ({"visible": "4,5,6,7,8,9,10,11", "given": ["4"], "count": 8}, 8),  # that one works, rank 4 does not
+        ({"visible": "8", "given": ["8"], "count": 1}, 8),
+        ({"visible": "0,1,2,3,4,5,6,7", "given": ["7"], "count": 8}, None),
+        ({"visible": "11", "given": ["11"], "count": 1, "noset": False}, None),  # Ray keeps each to its own
+        ({"visible": SECOND_HALF, "given": ["3"], "count": 8}, None),  # Ray's ids are not those
+        ({"visible": SECOND_HALF, "given": SECOND_HALF.split(","), "count": 8}, None),  # torchrun: local ranks
+        ({"visible": SECOND_HALF, "given": ["8"], "count": None, "error": "ImportError: x"}, None),
+        ({"visible": None, "given": ["15"]}, None),
+        ({"visible": "", "given": [], "count": 0}, None),
+        ({"visible": "NoDevFiles", "given": [], "count": 0}, None),
+    ],
+)
+def test_ids_that_ray_gives_beyond_what_torch_counts(changed: dict[str, Any], first: int | None) -> None:
+    rule = [one for one in inside.JUDGES if one.id == "NR564"]
+    found = judged(rule, [one(1, **changed)], Wish(npus_per_node=8, needs=("verl",)))
+    assert [(verdict.severity, verdict.values["first"]) for verdict in found] == ([("error", first)] if first else [])
+    assert not judged(rule, [one(1, **changed)], Wish(npus_per_node=8))
 
 
 def test_another_kind_is_a_warning_where_nothing_refuses_it() -> None:

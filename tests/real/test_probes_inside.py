@@ -46,6 +46,7 @@ def test_torch_npu_is_loaded_where_the_ranks_will_be(cluster5: LocalCluster, tmp
     for record in records:
         facts = record["measured"]["inside"]["facts"]
         assert (facts["error"], facts["count"], facts["soc"]) == (None, 16, 250), record
+        assert facts["noset"] and len(facts["given"]) == 1 and int(facts["given"][0]) in range(16)
         assert facts["acl"].startswith("ModuleNotFoundError")
         assert record["measured"]["versions"]["facts"]["torch_npu"] == "2.9.0.post2"
     jobs.wait_nothing_left(submitted)

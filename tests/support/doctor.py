@@ -78,6 +78,19 @@ def odd_node(number: int, of: int = 4) -> Node:
     return a3_node(number, of, npus={"devices": devices}, versions={"torch_npu": "2.8.0"})
 
 
+def broken_node(number: int, of: int) -> Node:
+    """Its devices are sick, its clock is off, and it does not reach half of the others: all by values of its own."""
+    reach = {ip(n): {"why": f"error {n}"} if (n + number) % 2 else {"rtt_ms": 0.2} for n in range(1, of + 1)}
+    return a3_node(
+        number,
+        of,
+        npus={"devices": [device(n, health="Critical", hbm_used_mb=60_000 + number) for n in range(16)]},
+        clock={"offset_s": 100.0 * number * (number % 2), "uncertainty_s": 0.01},
+        limits={"files": 1024},
+        peers={"reach": reach},
+    )
+
+
 def silent_node(number: int) -> Node:
     return Node(ip(number), f"host-{number}", 16.0, 192.0, {}, silent="does not answer")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,14 @@ NPU_SMI_S = 8.0
 HBM_FREE_MB = 6144
 """An idle device holds 2.9 to 3.4 GB for its firmware; more is somebody's."""
 COMMAND_SHOWN = 120
+SAID_SHOWN = 200
+"""Characters of npu-smi's last line."""
+_HANGS = (f"npu-smi did not answer within {NPU_SMI_S - 0.5:g} s", f"no result within {NPU_SMI_S:g} s")
+"""The latter where a driver holds it so that not even SIGKILL ends it."""
+_FAILS = "npu-smi failed"
+_DCMI = re.compile(r"\bdcmi\b|\bret(?:urn)? (?:code )?is -\d+", re.IGNORECASE)
+"""The driver's own errors, which some releases print and then exit with 0: `dcmi module initialize failed. ret is
+-8005`."""
 
 HOST_PIDS = "pid:[4026531836]"
 """The first pid namespace has this number on every Linux: npu-smi shows its pids, whatever container asks."""
@@ -30,10 +39,12 @@ _ODD = frozenset({"warning", "unknown"})
 
 def npus(_wish: Wish, run: Callable[[], str] | None = None, proc: Path = Path("/proc")) -> Facts:
     """`npu-smi info`: devices, their health and memory, and the processes that hold them."""
+    text = (run or _npu_smi)()
     try:
-        table = parse((run or _npu_smi)())
+        table = parse(text)
     except UnreadableError as error:
-        raise NotMeasuredError(str(error)) from error
+        refusals = [line for line in text.splitlines() if _DCMI.search(line)]
+        raise NotMeasuredError(_failed(0, refusals) if refusals else str(error)) from error
     here = in_host_pids(proc)
     holders = [{**process, **_process(int(process["pid"]), proc, here)} for process in table.as_json()["processes"]]
     return {"npu_smi": table.version, "devices": table.as_json()["devices"], "processes": holders}
@@ -149,6 +160,19 @@ def files_missing(nodes: Sequence[Node], _wish: Wish) -> list[Verdict]:
     return found
 
 
+def not_asked(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
+    """Source: npu-smi asks the driver (dcmi) as CANN does: where it hangs or gets an error, no rank opens a device. An
+    error where another node shows that the tool works, and the job may be placed here."""
+    works = any(node.facts("npus") for node in nodes)
+    least = wish.npus_per_node or 1
+    return [
+        Verdict("NR510", node.ip, "error" if works and node.npus >= least else "warning", why, None)
+        for node in nodes
+        if (measured := node.measured.get("npus"))
+        if (why := measured.why) and (why in _HANGS or why.startswith(_FAILS))
+    ]
+
+
 PROBES = (Probe("npus", npus, NPU_SMI_S), Probe("device_files", device_files))
 JUDGES = (
     Judge("NR501", "npus", too_few),
@@ -157,6 +181,7 @@ JUDGES = (
     Judge("NR504", "npus", in_use),
     Judge("NR505", "npus", memory_taken),
     Judge("NR506", "device_files", files_missing),
+    Judge("NR510", "npus", not_asked),
 )
 
 
@@ -171,11 +196,15 @@ def _npu_smi() -> str:
     except FileNotFoundError:
         raise NotMeasuredError("no npu-smi on the PATH of this node's Ray") from None
     except subprocess.TimeoutExpired:
-        raise NotMeasuredError(f"npu-smi did not answer within {NPU_SMI_S - 0.5:g} s") from None
+        raise NotMeasuredError(_HANGS[0]) from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-        raise NotMeasuredError(f"npu-smi failed ({done.returncode}): {said[-1] if said else ''}")
+        raise NotMeasuredError(_failed(done.returncode, said))
     return done.stdout.decode(errors="replace")
+
+
+def _failed(code: int, said: Sequence[str]) -> str:
+    return f"{_FAILS} ({code}): {said[-1].strip()[:SAID_SHOWN] if said else '-'}"
 
 
 def _process(pid: int, proc: Path, here: bool) -> dict[str, object]:

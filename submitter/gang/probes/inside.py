@@ -11,6 +11,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 
+from ..host_facts import NOSET, VISIBLE_DEVICES
 from .child import python_child
 from .measure import Facts, NotMeasuredError
 from .odd import odd_ones
@@ -19,7 +20,6 @@ from .wish import Wish
 
 NAME = "inside"
 INSIDE_S = 60.0
-VISIBLE_DEVICES = "ASCEND_RT_VISIBLE_DEVICES"
 KINDS = {range(200, 206): "_310P", range(220, 226): "A2", range(250, 256): "A3", range(260, 261): "A5"}
 """torch_npu.npu.get_soc_version() -> the name that vllm-ascend is built for (vllm_ascend/_build_info.py)."""
 _MARK = "npurun-inside "
@@ -52,7 +52,8 @@ os._exit(0)  # the exit handlers of a sick driver hang
 
 def inside(limit_s: float = INSIDE_S) -> Facts:
     """`error` of importing torch_npu and asking it; else `count` of devices and `soc` as a number; `acl`: the chip's
-    name; `built_for`: the kind that vllm-ascend was built for; `visible`: the devices that this process is kept to."""
+    name; `built_for`: the kind that vllm-ascend was built for; `visible`: the devices that this process is kept to;
+    `noset`: whether Ray leaves that as its raylet has it."""
     command = python_child(["-c", _LOOK, _MARK, str(max(1, int(limit_s)))])
     try:
         done = subprocess.run(
@@ -68,7 +69,8 @@ def inside(limit_s: float = INSIDE_S) -> Facts:
         raise NotMeasuredError(f"torch_npu did not load within {limit_s:.0f} s") from None
     told = [line.removeprefix(_MARK) for line in done.stdout.splitlines() if line.startswith(_MARK)]
     if told:
-        return {**json.loads(told[-1]), "visible": os.environ.get(VISIBLE_DEVICES)}
+        own = {"visible": os.environ.get(VISIBLE_DEVICES), "noset": os.environ.get(NOSET) == "1"}
+        return {**json.loads(told[-1]), **own}
     if done.returncode < 0:
         raise NotMeasuredError(f"loading torch_npu ended by signal {-done.returncode} within {limit_s:.0f} s")
     lines = done.stderr.strip().splitlines()
@@ -92,6 +94,18 @@ def sees_too_few(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
         if (facts := node.facts(NAME)) and facts["count"] is not None
         for wanted in [_wanted(facts["visible"], wish)]
         if facts["count"] < wanted
+    ]
+
+
+def beyond_count(nodes: Sequence[Node], wish: Wish) -> list[Verdict]:
+    """Source: verl/single_controller/base/worker.py: with NOSET a rank opens the id that Ray gives it. That is one of
+    the raylet's ASCEND_RT_VISIBLE_DEVICES (ray/_private/worker.py), while torch_npu counts these from 0."""
+    return [
+        Verdict("NR564", node.ip, "error", facts["visible"], str(facts["count"]), {"first": min(beyond)})
+        for node in nodes
+        if "verl" in wish.needs and (facts := node.facts(NAME)) and facts["count"] and facts["noset"]
+        if len(facts["given"]) == 1 and facts["given"][0].strip() in _ids(facts["visible"])  # one NPU a bundle: verl's
+        if (beyond := [int(one) for one in _ids(facts["visible"]) if one.isdecimal() and int(one) >= facts["count"]])
     ]
 
 
@@ -122,13 +136,18 @@ JUDGES = (
     Judge("NR507", NAME, not_loading),
     Judge("NR508", NAME, sees_too_few),
     Judge("NR509", NAME, other_kind),
+    Judge("NR564", NAME, beyond_count),
 )
 
 
 def _wanted(visible: str | None, wish: Wish) -> int:
     """A process that is kept to some devices sees those alone."""
     wanted = wish.npus_per_node or 0
-    return min(wanted, len([one for one in visible.split(",") if one])) if visible is not None else wanted
+    return min(wanted, len(_ids(visible))) if visible is not None else wanted
+
+
+def _ids(visible: str | None) -> list[str]:
+    return [one.strip() for one in (visible or "").split(",") if one.strip()]
 
 
 def _chip(nodes: Sequence[Node], ip: str) -> dict[str, object]:
