@@ -45,6 +45,11 @@ def mask(text: str, *, names: Collection[str] = (), values: Collection[str] = ()
     return "\n".join(_line(line, names) for line in text.split("\n"))
 
 
+def beginning(command: str, characters: int) -> str:
+    """Of a process's command line, masked before it is cut: half of a secret is not known as one."""
+    return mask(command)[:characters]
+
+
 def known_values(references: References, environ: Mapping[str, str]) -> frozenset[str]:
     """The values behind a job's secrets, as this process can read them, for `mask`; each line of a longer one."""
     lines = {line for reference in references.values() for line in read_value(reference, environ).splitlines()}

@@ -15,6 +15,7 @@ from .bounded import Bounded
 from .checkpoint.look import list_steps, look
 from .checkpoint.plan import CheckpointPlan
 from .known import Known
+from .masking import beginning
 from .meeting import Meeting
 from .members import ACTOR_NAME, Gang, Member
 from .probes.catalogue import PROBES
@@ -112,7 +113,7 @@ class NodeWorker:
         """One line: the host's load and memory, and the attempt's processes that wait or are stopped."""
         facts = host_facts.read()
         mine = processes.of_attempt(self._attempt)
-        stuck = [f"{process.pid} {process.state} {process.command[:60]}" for process in mine if process.state in "DT"]
+        stuck = [f"{one.pid} {one.state} {beginning(one.command, 60)}" for one in mine if one.state in "DT"]
         memory = f"{facts['memory_free_gib']} of {facts['memory_gib']} GiB memory free"
         return f"load {facts['load']}, {memory}, {len(mine)} processes of the attempt, waiting or stopped: {stuck}"
 
@@ -133,7 +134,7 @@ class NodeWorker:
             time.sleep(LOOK_EVERY_S)
         for process in left:
             processes.end(process)
-        return [f"{process.pid} {process.command[:120]}" for process in left]
+        return [f"{process.pid} {beginning(process.command, 120)}" for process in left]
 
     def end_earlier(self, run: str, number: int) -> dict[str, list[str]]:
         """As `Remains.end`."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from . import processes
+from .masking import beginning
 from .probes import devices
 from .probes.measure import Facts, Measured, NotMeasuredError
 from .probes.verdict import Node
@@ -63,7 +64,7 @@ class Remains:
 
 
 def _line(process: Process, state: str) -> str:
-    return f"pid {process.pid} ({state}) {process.command[:COMMAND_SHOWN]}"
+    return f"pid {process.pid} ({state}) {beginning(process.command, COMMAND_SHOWN)}"
 
 
 def _draining(npus: Facts) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from .masking import beginning
 from .probes.child import child
 from .processes import PROC, Process
 
@@ -61,7 +62,8 @@ def _line(process: Process, proc: Path, busy: str) -> str:
     waits = f", waits in {wchan}" if wchan not in ("", "0") else ""
     kernel = [line.split("]")[-1].strip() for line in _read(proc / str(process.pid) / "stack").splitlines()[:3]]
     inside = f" ({' < '.join(kernel)})" if kernel else ""
-    return f"pid {process.pid} {_state(process.pid, proc)} {busy}{waits}{inside}: {process.command[:COMMAND_SHOWN]}"
+    command = beginning(process.command, COMMAND_SHOWN)
+    return f"pid {process.pid} {_state(process.pid, proc)} {busy}{waits}{inside}: {command}"
 
 
 def _busy(before: int | None, after: int | None, seconds: float) -> str:

@@ -229,7 +229,8 @@ def _of_record(view: _View, reason: str) -> Diagnosis:
     file, number = (spot.file, spot.line) if spot else ("[npurun] end", 0)
     said = [str(one) for one in end.get("evidence") or ()][:EVIDENCE_LINES]
     evidence = tuple(Line(file, number, _shown(one)) for one in said) or _lines([spot] if spot else [])
-    node = end.get("node") if isinstance(end.get("node"), str) else None
+    said_node = end.get("node")  # as text that UTF-8 has: JSON may hold half a surrogate pair, and SQLite takes none
+    node = said_node.encode("utf-8", "replace").decode() if isinstance(said_node, str) else None
     return _diagnosis(view, reason, node, evidence, {})
 
 

@@ -16,6 +16,7 @@ from submitter.recovery.reasons import REASONS
 from submitter.render.next_attempt import next_request
 from submitter.render.request import NODE_ID_LABEL, request_bytes
 from submitter.supervise.endings import never_begun
+from submitter.supervise.kept import PROTOCOL, package_uris
 from submitter.supervise.lanes import Care, Pause
 from submitter.supervise.nodes import left_out
 from submitter.supervise.notices import finish
@@ -25,7 +26,6 @@ from submitter.supervise.world import StopWishedError, World, policy_of
 UNKNOWN = "unknown"
 REFUSED = "launch_failed"
 """Reason of an attempt that the cluster would not take."""
-PROTOCOL = "gcs://"
 TOLD_WITH_THE_RUN = frozenset({"succeeded", "user_stop"})
 """Decisions that go without saying: the run's end is told."""
 
@@ -103,13 +103,6 @@ def bring_packages(world: World, run: Run, body: Mapping[str, Any]) -> Care[None
         package = _kept(world, run, uri)
         world.say("submit.uploading", package=package.name, size=f"{len(package.data) / 2**20:.1f} MiB")
         yield from world.call(run, _put(package), unless_stopped=True)
-
-
-def package_uris(body: Mapping[str, Any]) -> list[str]:
-    """Of what was uploaded for the run; modules that come from elsewhere are none of ours."""
-    env = body["runtime_env"]
-    uris = [*env.get("py_modules", ()), *([env["working_dir"]] if env.get("working_dir") else [])]
-    return [uri for uri in uris if uri.startswith(PROTOCOL)]
 
 
 def past(attempt: Attempt) -> Past:

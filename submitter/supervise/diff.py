@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from runtime_env.build import CHANGES_FLAG
 from runtime_env.ids import check_run
 from submitter.errors import UsageError
-from submitter.gang.plan import PACKAGE, Plan
+from submitter.gang.plan import Plan
 from submitter.ledger import Attempt, Ledger
-from submitter.supervise.act import PROTOCOL, package_uris
+from submitter.supervise.kept import plan_of
 from submitter.supervise.versions import VERSIONS
 
 SECTIONS = ("arguments", "environment", "cluster", "versions", "nodes", "outcome")
@@ -95,20 +92,6 @@ def _compare(section: str, here: Mapping[str, str] | None, there: Mapping[str, s
         return []
     keys = dict.fromkeys((*here, *there))
     return [Difference(section, key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
-
-
-def plan_of(body: Mapping[str, Any], ledger: Ledger) -> Plan | None:
-    """What the attempt's driver was given; None when the package is gone from the home, or of another npurun."""
-    for uri in package_uris(body):
-        data = ledger.package(uri.removeprefix(PROTOCOL))
-        if data is None:
-            continue
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                return Plan.from_json(archive.read(f"{PACKAGE}/plan.json").decode())
-        except (KeyError, TypeError, ValueError, zipfile.BadZipFile):
-            continue
-    return None
 
 
 def _arguments(plan: Plan, attempt: Attempt) -> dict[str, str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import statistics
-import zipfile
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
-from submitter.errors import NpurunError
-from submitter.gang.plan import PACKAGE, HangPlan, Plan
-from submitter.ledger import Attempt, Ledger
+from submitter.gang.plan import HangPlan
+from submitter.ledger import Attempt, Ledger, LedgerError
+from submitter.supervise.kept import plan_of
 from submitter.supervise.steps import Step
 
 HANG_TOLD = "supervise.hung"
@@ -61,14 +60,9 @@ def bound_of(ledger: Ledger, attempt: Attempt) -> Bound:
 
 
 def _hang_plan(ledger: Ledger, attempt: Attempt) -> HangPlan | None:
-    for uri in json.loads(attempt.body)["runtime_env"].get("py_modules", ()):
-        try:
-            data = ledger.package(uri.rpartition("/")[2])
-            if data is not None:
-                with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                    return Plan.from_json(archive.read(f"{PACKAGE}/plan.json").decode()).hang
-        except (NpurunError, KeyError, ValueError, TypeError, zipfile.BadZipFile):
-            continue  # the user's own module, or of another npurun
+    with suppress(LedgerError):  # a home that cannot be read: without the plan there is no bound
+        plan = plan_of(json.loads(attempt.body), ledger)
+        return plan.hang if plan else None
     return None
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from submitter.errors import UsageError
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.recovery.decide import resumed
-from submitter.supervise.act import PROTOCOL, package_uris, past
+from submitter.supervise.act import past
+from submitter.supervise.kept import PROTOCOL, package_uris
 
 
 def resume(run: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> tuple[Run, Attempt]:

@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from submitter.gang import node_evidence
+from submitter.gang import node_evidence, processes, remains
 from submitter.gang.evidence import BYTES_OF_NODE, LINES_OF_NODE, known_lines, new_tails, plain
 from submitter.gang.known import GONE_KEPT, Known
 from submitter.gang.masking import Masker
+from submitter.gang.node_worker import DriverProcess, NodeWorker
 from submitter.gang.oom import kernel_lines, kills_in, oom_kills
+from submitter.gang.probes import devices
 from submitter.gang.probes.measure import NotMeasuredError
 from submitter.gang.processes import Process, of_attempt
 from submitter.gang.stuck import stopped, stuck
@@ -156,6 +158,28 @@ def test_equal_stacks_are_told_once(tmp_path: Path) -> None:
     assert "stack of pid 5, 6:" in lines
     assert "stack of pid 7:" in lines
     assert lines.count("  Thread (idle): barrier") == 1
+
+
+def test_what_is_shown_of_a_command_holds_no_half_of_a_secret(tmp_path: Path) -> None:
+    key = "hf_abcdefghijklmnopqrstuvwxyz0123456789"
+    worker = NodeWorker("evidence-a1")
+    for length in (40, 60, 100, 120):
+        rank = Process(5, 0, "D", "0", f"{'x' * (length - 10)} {key} --password hunter2-hunter2", "")
+        told = [*stuck([rank], tmp_path, lambda _pid: None), *worker_lines(worker, rank)]
+        (tmp_path / "7").mkdir(exist_ok=True)
+        (tmp_path / "7" / "cmdline").write_text(rank.command)
+        told.append(str(devices._process(7, tmp_path, here=True)["command"]))
+        assert len(told) >= 5
+        assert not any("hf_a" in line or "hunter2" in line for line in told)
+
+
+def worker_lines(worker: NodeWorker, process: Process) -> list[str]:
+    """What a node worker says of a frozen node, of leftovers, and of what earlier attempts left."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "of_attempt", lambda _attempt: [process])
+        patch.setattr(processes, "end", lambda _process: None)
+        leftovers = worker.end_leftovers(DriverProcess("", ()), "", 0.0)
+        return [worker.evidence(), *leftovers, remains._line(process, "D")]
 
 
 def test_the_dead_are_remembered(sleeper: subprocess.Popen[bytes]) -> None:

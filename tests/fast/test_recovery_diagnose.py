@@ -100,6 +100,10 @@ def test_broken_end_records_are_no_end() -> None:
     assert judge(START + '[npurun] end {"reason": "node_lost", "nodes": null}\n').reason == "node_lost"
 
 
+def test_a_node_that_no_text_holds_can_be_written_down_all_the_same() -> None:
+    assert judge(START + '[npurun] end {"reason": "node_lost", "node": "\\ud800"}\n').node == "?"
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [(-9, "worker_killed"), (137, "worker_killed"), (-11, "worker_crashed"), (134, "worker_crashed"), (1, "unknown")],

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..masking import beginning
 from .measure import Facts, NotMeasuredError, Probe
 from .npu_smi import UnreadableError, parse
 from .verdict import Judge, Node, Severity, Verdict
@@ -218,7 +219,7 @@ def _process(pid: int, proc: Path, here: bool) -> dict[str, object]:
         owner = _user(folder.stat().st_uid)
     except OSError:
         return unknown
-    return {"command": words[:COMMAND_SHOWN], "owner": owner, "own": _is_ours(folder)}
+    return {"command": beginning(words, COMMAND_SHOWN), "owner": owner, "own": _is_ours(folder)}
 
 
 def _user(uid: int) -> str:
