@@ -17,7 +17,7 @@ from submitter.cli.output import OutputLostError, emit, without_secrets
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 from submitter.gang.secret_like import redacted
-from submitter.texts import Tell
+from submitter.texts import Phrase, Tell
 
 
 @click.command(cls=Command, help="cli.serve.help")
@@ -51,7 +51,7 @@ def _line(text_id: str, values: dict[str, object]) -> str:
 
 def _json_line(text_id: str, values: dict[str, object]) -> str:
     """{time, event, run, text, values}: `time` in Unix seconds, `run` null for what is about all of them."""
-    plain = {name: str(value) if isinstance(value, NpurunError) else value for name, value in values.items()}
+    plain = {name: _plain(value) for name, value in values.items()}
     document = {
         "time": round(time.time(), 3),
         "event": text_id,
@@ -60,3 +60,9 @@ def _json_line(text_id: str, values: dict[str, object]) -> str:
         "values": plain,
     }
     return json.dumps(without_secrets(document), ensure_ascii=False, default=str)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Phrase):
+        return say(value.id, **value.values)
+    return str(value) if isinstance(value, NpurunError) else value

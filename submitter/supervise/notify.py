@@ -22,7 +22,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from submitter.errors import Place, UsageError
-from submitter.texts import Tell
+from submitter.texts import Phrase, Tell
 
 VARIABLE = "NPURUN_NOTIFY"
 FILE_NAME = "notify"
@@ -111,8 +111,8 @@ class Notifier:
                 self._try(_by_apprise, url, message)
             self._waiting.task_done()
 
-    def _try(self, deliver: Callable[[str, Message], str | None], url: str, message: Message) -> None:
-        why: str | None = None
+    def _try(self, deliver: Callable[[str, Message], str | Phrase | None], url: str, message: Message) -> None:
+        why: str | Phrase | None = None
         for pause in PAUSES_S:
             self._sleep(pause)
             why = deliver(url, message)
@@ -152,19 +152,19 @@ def _by_post(url: str, message: Message) -> str | None:
         return type(error).__name__
 
 
-def _by_apprise(url: str, message: Message) -> str | None:
+def _by_apprise(url: str, message: Message) -> str | Phrase | None:
     try:
         import apprise
     except ImportError:
         return "pip install 'npurun[notify]'"
-    sender = apprise.Apprise()
-    if not sender.add(url):
-        return "not an apprise address"
     try:
+        sender = apprise.Apprise()
+        if not sender.add(url):
+            return Phrase("notify.not_apprise")
         taken = sender.notify(title=f"npurun {message.run}: {message.event}", body=message.text)
     except Exception as error:  # a plugin's own; its text may repeat the address
         return type(error).__name__
-    return None if taken else "refused"
+    return None if taken else Phrase("notify.refused")
 
 
 def _file_lines(path: Path) -> Sequence[str]:

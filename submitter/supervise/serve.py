@@ -24,7 +24,7 @@ from submitter.supervise.clusters import Connect
 from submitter.supervise.lanes import Lanes
 from submitter.supervise.notify import Message, Notifier, read_targets
 from submitter.supervise.world import World, poll_max_s
-from submitter.texts import Tell
+from submitter.texts import Phrase, Tell
 
 if TYPE_CHECKING:
     from submitter.supervise.supervisor import Leave
@@ -118,9 +118,9 @@ def _wait_for_lock(
         if process.poll() == 0:  # another one had the lock, and has left since
             process = start_detached(home, environ)
         elif process.poll() is not None:
-            raise _not_started(log, now - began, f"exit code {process.returncode}")
+            raise _not_started(log, now - began, Phrase("supervise.exited", {"code": process.returncode}))
         if now - began > START_BOUND_S:
-            raise _not_started(log, now - began, "no lock")
+            raise _not_started(log, now - began, Phrase("supervise.no_lock"))
         if now - said >= SAY_AFTER_S:
             said = now
             tell("supervise.starting", pid=process.pid, log=log, seconds=f"{now - began:.0f}")
@@ -252,7 +252,7 @@ def _identity(file: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _not_started(log: Path, seconds: float, reason: str) -> NotStartedError:
+def _not_started(log: Path, seconds: float, reason: str | Phrase) -> NotStartedError:
     return NotStartedError("supervise.not_started", seconds=f"{seconds:.0f}", reason=reason, log=log)
 
 

@@ -16,6 +16,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{target} did not take the notification in {tries} tries: {reason}",
         "{target} 在 {tries} 次尝试后仍未接受通知：{reason}",
     ),
+    "notify.refused": ("refused", "被拒绝"),
+    "notify.not_apprise": ("apprise does not know such an address", "apprise 不认识该地址"),
     "notify.too_many": (
         "{limit} notifications wait already: that run {run} {event} is not sent",
         "已有 {limit} 条通知在等待：不再发送运行 {run} 的 {event} 通知",

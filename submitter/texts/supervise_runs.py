@@ -110,6 +110,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "supervisor 未能在 {seconds} 秒内启动（{reason}；日志 {log}）：运行已提交，但失败后无人接续。"
         "请启动：npurun serve",
     ),
+    "supervise.exited": ("exit code {code}", "退出码 {code}"),
+    "supervise.no_lock": ("it runs, and does not serve yet", "进程已运行，但尚未开始服务"),
     "supervise.no_care": (
         "the run goes on, but for now nobody follows up on a failure: {error}",
         "运行仍在继续，但目前失败后无人接续：{error}",

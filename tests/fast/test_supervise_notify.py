@@ -111,6 +111,15 @@ def test_apprise_delivers_to_its_own_schemes(hook: Hook) -> None:
     assert hook.got[0]["message"] == "第二次尝试失败"
 
 
+def test_an_address_that_apprise_does_not_know_is_told_without_it() -> None:
+    pytest.importorskip("apprise")
+    sender, told = notifier(Targets(apprise=(f"nosuch://{SECRET}",)))
+    sender.send(MESSAGE)
+    sender.flush(30)
+    (line,) = told
+    assert "apprise does not know such an address" in line and SECRET not in line
+
+
 def test_without_targets_nothing_waits() -> None:
     sender, told = notifier(Targets())
     sender.send(MESSAGE)

@@ -160,7 +160,7 @@ def test_a_supervisor_that_cannot_start_is_told_with_its_log(book: Ledger, home:
     environ = {**environment(home), "NPURUN_POLL_MAX_S": "soon"}
     with pytest.raises(NotStartedError) as caught:
         ensure_running(home, book, tell=Told(), environ=environ)
-    assert "supervisor.log" in str(caught.value)
+    assert "supervisor.log" in str(caught.value) and "退出码" in caught.value.render("zh")
     assert "NPURUN_POLL_MAX_S" in (home / "supervisor.log").read_text()
 
 
