@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
+from submitter.gang.hang import STEPS_COUNTED, TIMES_MEDIAN
 from submitter.gang.plan import HangPlan
 from submitter.ledger import Attempt, Ledger, LedgerError
 from submitter.supervise.kept import plan_of
@@ -17,8 +18,6 @@ HANG_TOLD = "supervise.hung"
 """The event that is written before the supervisor stops a hung attempt."""
 MARGIN_S = 120.0
 """On top of what the driver's own watch allows: it comes first, with evidence from every node."""
-STEPS_COUNTED = 20
-TIMES_MEDIAN = 5
 _STEP_TIMES = ("timing_s/step", "perf/time_per_step")
 """Seconds; verl logs both."""
 

@@ -24,6 +24,7 @@ from submitter.supervise.find import Found, find_run
 from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
 from submitter.supervise.run_state import document, state_of
+from submitter.supervise.steps import steps_in
 from submitter.texts import Tell
 
 TAIL_LINES = 200
@@ -38,9 +39,7 @@ VERDICTS = "verdicts"
 """Of an end record in the ledger: why no node was fit, where it proposes none."""
 QUARANTINED = "quarantined"
 """In place of a finding: the node was in quarantine when the attempt was posted."""
-_STEP = re.compile(r"\bstep:(\d+) - ")
-"""verl's console logger: `step:12 - actor/loss:…`, behind Ray's own prefix."""
-_PROGRESS = re.compile(r"Training Progress:.*?\|\s*\d+/(\d+)")
+_PROGRESS = re.compile(r"Training Progress:.*?\|\s*\d+/(\d{1,9})\b")
 
 
 def list_runs(ledger: Ledger, client: RayClient, *, tell: Tell | None = None) -> list[dict[str, Any]]:
@@ -269,8 +268,8 @@ def _row(
 
 
 def _last_step(tail: str) -> int | None:
-    steps = _STEP.findall(tail)
-    return int(steps[-1]) if steps else None
+    steps = steps_in(tail.splitlines())
+    return steps[-1].number if steps else None
 
 
 def _total_steps(found: Found) -> int | None:

@@ -54,6 +54,7 @@ class TestStatus:
     def test_a_running_run(self, ray: FakeRay, client: RayClient, ledger: Ledger) -> None:
         _note(ledger, ray.address)
         steps = b"(TaskRunner pid=1) step:1 - a:1\n(TaskRunner pid=1) step:2 - a:1\nnoise step:9\n"
+        steps += b"step:" + b"7" * 5000 + b" - a:1\n"  # a number that Python refuses to read
         ray.add_job("run-a1", log=_proofs("10.0.0.1", "10.0.0.2") + steps)
         found = status("run", ledger, client)
         assert list(found) == ["run", "state", "step", "total_steps", "attempts", "next"]
