@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Collection, Mapping
 
 from .secret_like import MASK, is_random, is_secret, without_shapes
@@ -13,6 +14,9 @@ SHORTEST_VALUE = 6
 """A shorter value is a word that may stand anywhere; a key is never that short."""
 LONGEST_LINE = 4096
 """Characters of one line that are kept: more is a dump of data, not a message."""
+
+LONGEST_KEY = 256
+_OF_KEYS = f"{string.ascii_letters}{string.digits}_-.~+/="
 
 _MORE_NAMES = re.compile(
     r"(?:^|[_\-])(?:ak|sk|pwd|cookie|signature|sig|apikey|access[_-]?key[_-]?id)$"
@@ -73,11 +77,17 @@ class Masker:
 
 
 def _line(line: str, names: Collection[str]) -> str:
-    shown = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
+    shown = line if len(line) <= LONGEST_LINE else f"{_without_half_word(line[:LONGEST_LINE])}…"
     shown = _SCHEME.sub(rf"\1{MASK}", without_shapes(shown))
     for form in (_PAIR, _OPTION):
         shown = _masked(shown, form, names)
     return shown
+
+
+def _without_half_word(cut: str) -> str:
+    """Half of a secret is not known as one. A longer word is data."""
+    kept = cut.rstrip(_OF_KEYS)
+    return kept if len(cut) - len(kept) <= LONGEST_KEY else cut
 
 
 def _masked(line: str, form: re.Pattern[str], names: Collection[str]) -> str:

@@ -80,3 +80,10 @@ def test_masking_again_changes_nothing(text: str, line: str) -> None:
 def test_a_long_line_is_cut_and_takes_no_time() -> None:
     for piece in ("a", "a:", "eyJ", "='", "://a", "token=", '\\"'):
         assert len(mask(piece * 500_000)) < 3 * LONGEST_LINE
+
+
+def test_where_a_long_line_is_cut_no_half_of_a_secret_is_left() -> None:
+    key = "hf_abcdefghijklmnopqrstuvwxyz0123456789"
+    for shown in range(1, len(key)):
+        assert "hf" not in mask(f"{'x' * (LONGEST_LINE - shown - 1)} {key} more")
+    assert len(mask("y" * 2 * LONGEST_LINE)) == LONGEST_LINE + 1
