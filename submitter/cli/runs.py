@@ -27,8 +27,6 @@ _AFTER = {"failed": ("log", "resume"), "stopped": ("log", "resume")}
 _NO_FAILURE = frozenset({None, "succeeded", "stopped"})
 EVIDENCE_SHOWN = 3
 """Lines; `npurun diagnose` shows all."""
-SILENT_S = 60.0
-"""A supervisor that has not shown itself for so long is not at work."""
 
 
 @click.command("list", cls=Command, help="cli.list.help")
@@ -144,7 +142,9 @@ def _show_failure(attempts: list[dict[str, Any]]) -> None:
 
 def _tell_supervisor(holder: dict[str, Any] | None, run: str) -> None:
     """Without it nobody notices how the attempt ends."""
-    if holder is None or time.time() - holder["heartbeat"] > SILENT_S:
+    from submitter.ledger import STALE_AFTER_S
+
+    if holder is None or time.time() - holder["heartbeat"] > STALE_AFTER_S:
         tell("cli.no_supervisor", run=run)
 
 

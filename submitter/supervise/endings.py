@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -145,12 +146,20 @@ def read_ending(client: RayClient, info: JobInfo, sleep: Callable[[float], None]
     facts = Facts(info.status, info.error_type, info.driver_exit_code, outcome.end, info.message)
     return Ending(
         outcome,
-        _judged(diagnose(sources, facts=facts), outcome, hung),
+        _judged(_diagnosis(sources, facts), outcome, hung),
         nodes=[proof["ip"] for line in first if (proof := parse_proof(line, info.submission_id))] or None,
         resumed_from=next((found["step"] for line in first if (found := parse_resume(line, info.submission_id))), None),
         steps=steps_in(lines),
         versions=versions_in(first, info.submission_id),
     )
+
+
+def _diagnosis(sources: list[Source], facts: Facts) -> Diagnosis:
+    try:
+        return diagnose(sources, facts=facts)
+    except Exception:  # a log can hold anything, and stays as it is: a bug here would hold the run up for ever
+        traceback.print_exc()
+        return Diagnosis("unknown", REASONS["unknown"].retry)
 
 
 def _judged(diagnosis: Diagnosis, outcome: Outcome, hung: bool) -> Diagnosis:

@@ -14,7 +14,7 @@ from submitter.cluster.errors import failure
 from submitter.gang.plan import HangPlan
 from submitter.ledger import LedgerError, this_process
 from submitter.recovery.policy import Policy
-from submitter.supervise import hang
+from submitter.supervise import endings, hang
 from tests.support.care_bench import ADDRESS, BEGAN_MS, Bench, FakeCluster, away, in_doubt, resumed_line, step_line
 
 
@@ -388,6 +388,17 @@ def test_a_bug_in_one_run_does_not_end_the_care_for_the_others(
     assert ("supervise.trouble", "bad") in [(text_id, values.get("run")) for text_id, values in bench.told]
     bench.until(lambda: bench.clock.now > 200, within_s=300)
     assert [event.text_id for event in bench.ledger.events("bad")] == ["supervise.trouble"]  # for who follows it
+
+
+def test_a_log_that_the_diagnosis_stumbles_over_holds_no_run_up(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(endings, "diagnose", lambda *_args, **_facts: 1 / 0)
+    bench.submit()
+    bench.job().end("node_lost")
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    assert bench.reasons() == ["unknown", None]
+    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_what_another_command_wrote_of_the_end_is_still_diagnosed(bench: Bench) -> None:
