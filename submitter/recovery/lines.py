@@ -32,6 +32,12 @@ _STAMP = re.compile(
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] )"
 )
 """Put before every line by Kubernetes, containers and job platforms."""
+_LEAD = re.compile(
+    r"^(?:\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)? "
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?:\S{1,80} [\w./-]{1,80}\[\d+\]: )?"
+    r"|[\w.-]{1,80}(?:: | +\| ))(?=\((?:[\w.:<>]{1,120} )?pid=\d|\[rank\d)"
+)
+"""What journald, `ts`, pdsh and compose put before a prefix; without one after it, it may be a logger's own."""
 _PREFIX_LIMIT = 3
 """Ray's around vLLM's around torch's."""
 
@@ -83,6 +89,8 @@ def split_origin(text: str) -> tuple[Origin, str]:
     """The line's writer, and the line without the prefixes that say so."""
     if text[:1].isdigit() or text[:1] == "[":
         text = _STAMP.sub("", text, count=1)
+    if text[:1] not in _FIRST_CHARS or text[:1].isalpha():
+        text = _LEAD.sub("", text, count=1)
     if text[:1] not in _FIRST_CHARS:  # most lines
         return _NOBODY, text
     found: dict[str, str] = {}

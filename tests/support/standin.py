@@ -150,7 +150,7 @@ class Standin:
         return self.attempts(run)[int(number) - 1]
 
     def wait_over(self, run: str, *, bound_s: float = END_BOUND_S) -> Run:
-        self.wait(run, f"the end of {run}", lambda: self.run(run).state != "active", bound_s)
+        self.wait(run, f"the end of {run}", lambda: self.is_over(run), bound_s)
         return self.run(run)
 
     def is_over(self, run: str) -> bool:
@@ -191,6 +191,8 @@ class Standin:
 
     def story(self, run: str) -> str:
         """For a test that failed."""
+        if not self.book.exists():
+            return "nothing was submitted"
         with ledger_of(self.book) as ledger:
             events = [f"{event.attempt} {event.text_id} {event.values}" for event in ledger.events(run)]
         attempts = self.attempts(run)
