@@ -19,7 +19,7 @@ from submitter.recovery.rank import SURE, Lead, Tier, leads
 from submitter.recovery.reasons import REASONS, Retry, of_error_type
 from submitter.recovery.scan import Matcher, Scanned, Spot, scan
 from submitter.recovery.signatures import signatures
-from submitter.recovery.traces import Trace
+from submitter.recovery.traces import MESSAGE_LINES, Trace
 from submitter.texts import clipped, one_line, text
 
 EVIDENCE_LINES = 6
@@ -249,7 +249,17 @@ def _is_alive(view: _View, best: Lead) -> bool:
         return view.facts.status in ("RUNNING", "PENDING")
     if view.end is not None or not view.case.is_open or best.tier == Tier.SAID:
         return False
+    if best.tier == Tier.CASCADE and _is_last(view, best):
+        return False
     return best.tier > Tier.ROOT or view.case.went_on_after(best.spot, steps=1)
+
+
+def _is_last(view: _View, lead: Lead) -> bool:
+    """Nothing was logged after it: the log, or what somebody cut out of it, ends so."""
+    case = view.case
+    ends = {(spot.file, spot.line) for spot in case.last_lines(MESSAGE_LINES)}
+    same = (find.spot for find in case.finds if find.signature.reason == lead.reason)
+    return any((spot.file, spot.line) in ends for spot in same)
 
 
 def _telling_error_type(view: _View) -> bool:

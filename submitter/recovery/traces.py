@@ -41,14 +41,15 @@ _RECORD = re.compile(
 _LIBRARY = re.compile(
     r"/(?:site|dist)-packages/|/lib(?:64)?/python\d[\d.]*/|^<|/bin/[\w-]+$|/[Mm]ind[Ss]peed[\w-]*/"
     r"|\.p(?:yx|xi|xd)$|/cython/"
-    r"|/verl/(?:trainer|workers|utils|single_controller|models"
+    r"|(?:^|/)verl/(?:trainer|workers|utils|single_controller|models"
     r"|third_party|experimental|plugin|interactions|tools|checkpoint_engine|protocol\.py|base_config\.py)"
-    r"|/(?:vllm|vllm_ascend|vllm-ascend|sglang|megatron|Megatron-LM|mbridge|torch|torch_npu|transformers"
+    r"|^(?:pydantic|pydantic_core|zmq|pyarrow|pandas|numpy|grpc|uvloop|msgspec)/"  # compiled: named without a folder
+    r"|(?:^|/)(?:vllm|vllm_ascend|vllm-ascend|sglang|megatron|Megatron-LM|mbridge|torch|torch_npu|transformers"
     r"|ray(?!/session_)|hydra|omegaconf|npurun_gang|transfer_queue|tensordict)/"
 )
 """What a job sends along is the user's, though it lies in a folder of Ray's session."""
 _TRAINERS_OWN = re.compile(
-    r"/(?:verl/(?:trainer|workers|utils|single_controller|models|experimental|plugin|checkpoint_engine)|ray(?!/session_)|vllm"
+    r"(?:^|/)(?:verl/(?:trainer|workers|utils|single_controller|models|experimental|plugin|checkpoint_engine)|ray(?!/session_)|vllm"
     r"|vllm_ascend|sglang|megatron|mindspeed|npurun_gang)/"
 )
 """Below these nothing is the user's: who is called by them is the user's code or theirs."""

@@ -322,3 +322,11 @@ def test_what_often_follows_another_failure_is_the_reason_only_when_nothing_else
 ) -> None:
     assert judge(START + noise + "\n" + cause + "\n" + FATAL).reason == reason
     assert judge(START + noise + "\n" + FATAL).reason not in (reason, "unknown")
+
+
+def test_a_log_that_stops_at_what_a_survivor_says_is_no_running_one() -> None:
+    """A part that somebody cut out: no header, and no end."""
+    said = "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above).\n"
+    assert judge(START + step(3) + said).reason == "rollout_engine_died"
+    assert judge(START + step(3) + said + step(4) + step(5)).reason == "still_running"
+    assert judge(START + step(3) + said, facts=Facts(status="RUNNING")).reason == "still_running"

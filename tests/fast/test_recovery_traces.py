@@ -147,6 +147,9 @@ def test_a_block_without_an_exception_is_none() -> None:
         (("<frozen runpy>", "<string>"), None),
         ((f"{SITE}/verl/workers/x.py", "zmq/backend/cython/_zmq.py"), None),
         ((f"{SITE}/verl/workers/x.py", "pyarrow/error.pxi"), None),
+        ((f"{SITE}/ray/x.py", "pydantic/main.py"), None),
+        (("verl/trainer/main_ppo.py", "verl/workers/x.py"), None),
+        (("verl/workers/x.py", "rewards/mine.py"), "rewards/mine.py"),
         ((f"{SITE}/verl/workers/x.py", "python/ray/_raylet.pyx"), None),
     ],
 )
