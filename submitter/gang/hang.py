@@ -42,8 +42,6 @@ class Pace:
         """Seconds, and what they are made of."""
         if not self._step:
             return self._first()
-        if self._total is not None and self._step >= self._total:
-            return self._plan.validation_min * 60, "the end, after the last step"
         usual = TIMES_MEDIAN * statistics.median(self._times) if self._times else 0.0
         least = self._plan.step_min * 60
         limit, why = (usual, f"{TIMES_MEDIAN} times the median step") if usual > least else (least, "hang_min")
