@@ -126,7 +126,7 @@ def positive_number(high: float) -> Callable[[Resolved, str], float]:
         except ValueError:
             raise _wrong("number", resolved, key) from None
         if not math.isfinite(number) or not 0 < number <= high:
-            raise UsageError("job.range", resolved.place, key=key, value=number, low=0, high=high)
+            raise UsageError("job.range_above", resolved.place, key=key, value=f"{number:g}", low=0, high=f"{high:g}")
         return number
 
     return read

@@ -83,6 +83,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{key} is {value}; it has to lie between {low} and {high}",
         "{key} 为 {value}；取值必须在 {low} 与 {high} 之间",
     ),
+    "job.range_above": (
+        "{key} is {value}; it has to be above {low} and at most {high}",
+        "{key} 为 {value}；取值必须大于 {low}，且不超过 {high}",
+    ),
     "job.choice": ("{key} is {value}; it has to be one of {allowed}", "{key} 为 {value}；只能是 {allowed} 之一"),
     "job.want_name": (
         "{key} is {value}; it wants 1 to 48 of a-z, 0-9, _ and -, the first a letter or digit",
