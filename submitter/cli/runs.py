@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from typing import Any
 
@@ -75,8 +74,8 @@ def status(run: str, address: str | None, ca: str | None, as_json: bool) -> None
     _show_left_out(attempts)
     if attempts and attempts[-1]["reason"] == UNFIT:
         tell_unfit(attempts[-1]["left_out"] or (), tell)
-    if found["state"] in _LIVE and "supervisor" in found:
-        _tell_supervisor(found["supervisor"], run)
+    if found["state"] in _LIVE and found.get("supervisor", ()) is None:  # nobody notices how the attempt ends
+        tell("cli.no_supervisor", run=run)
     for what in ("follow", "stop") if found["state"] in _LIVE else _AFTER.get(found["state"], ("log",)):
         tell(f"cli.next.{what}", run=run)
 
@@ -138,14 +137,6 @@ def _show_failure(attempts: list[dict[str, Any]]) -> None:
     lines = [redacted(str(line["text"])) for line in last["evidence"][:EVIDENCE_SHOWN]]
     told = [f"{last['reason']}: {say(reason)}", f"→ {say(f'{reason}.fix')}", *lines]
     print_pairs(zip((_short(last), *[""] * len(told)), told, strict=False))
-
-
-def _tell_supervisor(holder: dict[str, Any] | None, run: str) -> None:
-    """Without it nobody notices how the attempt ends."""
-    from submitter.ledger import STALE_AFTER_S
-
-    if holder is None or time.time() - holder["heartbeat"] > STALE_AFTER_S:
-        tell("cli.no_supervisor", run=run)
 
 
 def _show_left_out(attempts: list[dict[str, Any]]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
-from submitter.ledger import Attempt, Ledger, Run
+from submitter.ledger import Attempt, Ledger, Run, is_stale
 from submitter.ledger.model import Decided, Holder
 from submitter.supervise.nodes import proposed
 
@@ -24,7 +26,7 @@ def state_of(run: Run, newest: Attempt | None) -> str:
     return (newest.seen_state or "pending").lower()
 
 
-def document(run: Run, ledger: Ledger) -> dict[str, Any]:
+def document(run: Run, ledger: Ledger, clock: Callable[[], float] = time.time) -> dict[str, Any]:
     """As `status --json` shows it; times in Unix seconds, null for what is not known."""
     attempts = ledger.attempts(run.run)
     newest = attempts[-1] if attempts else None
@@ -39,7 +41,7 @@ def document(run: Run, ledger: Ledger) -> dict[str, Any]:
         "attempts": [_row(attempt, decided.get(attempt.attempt)) for attempt in attempts],
         "next": _next(run, newest, decided),
         "seen": _seconds(newest.seen_ms) if newest else None,
-        "supervisor": _holder(ledger.holder()),
+        "supervisor": _holder(ledger.holder(), int(clock() * 1000)),
     }
 
 
@@ -80,8 +82,9 @@ def _next(run: Run, newest: Attempt | None, decided: dict[int, Decided]) -> dict
     }
 
 
-def _holder(holder: Holder | None) -> dict[str, Any] | None:
-    if holder is None:
+def _holder(holder: Holder | None, now_ms: int) -> dict[str, Any] | None:
+    """The one at work: of one that was killed here that is known at once."""
+    if holder is None or is_stale(holder, now_ms):
         return None
     return {"host": holder.host, "pid": holder.pid, "heartbeat": _seconds(holder.heartbeat_ms)}
 
