@@ -34,6 +34,9 @@ FOLLOWER_BOUND_S = 60.0
 STOPPED = 6
 """Exit code of a command whose run was stopped."""
 
+RESUMED = "resumed"
+"""Why there is a next attempt, when a person wanted it."""
+
 Say = Callable[[str], None]
 
 
@@ -217,7 +220,7 @@ class Campaign:
             waits = {
                 one.after_attempt: one.decision["wait_s"]
                 for one in ledger.decisions(run.name)
-                if one.decision["action"] == "retry"
+                if one.decision["action"] == "retry" and one.decision["why"] != RESUMED
             }
         attempts = standin.attempts(run.name)
         return RunSeen(
