@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections import deque
+from collections import defaultdict, deque
 
 from .plan import HangPlan
 from .steps import Seen
@@ -22,13 +22,14 @@ class Pace:
         self._since = now
         self._step: int | None = None
         self._total: int | None = None
-        self._times: deque[float] = deque(maxlen=STEPS_COUNTED)
+        self._times: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=STEPS_COUNTED))
+        """By what the step does beside training: a validation may take as long as all steps before it."""
 
     def see(self, seen: Seen, now: float) -> None:
         self._total = self._total if seen.total is None else seen.total
         for step in seen.steps:
             if self._step:  # the way to the first step says nothing of the next ones
-                self._times.append(now - self._since)
+                self._times[self._more()].append(now - self._since)
             self._step, self._since = step, now
 
     def hung(self, now: float) -> str | None:
@@ -42,12 +43,16 @@ class Pace:
         """Seconds, and what they are made of."""
         if not self._step:
             return self._first()
-        usual = TIMES_MEDIAN * statistics.median(self._times) if self._times else 0.0
-        least = self._plan.step_min * 60
-        limit, why = (usual, f"{TIMES_MEDIAN} times the median step") if usual > least else (least, "hang_min")
-        if more := self._more():
+        more, least = self._more(), self._plan.step_min * 60
+        usual, of = max((self._usual(kind), f" of steps with {kind}" if kind else "") for kind in {"", more})
+        limit, why = (usual, f"{TIMES_MEDIAN} times the median step{of}") if usual > least else (least, "hang_min")
+        if more and (self._at_end() or not self._times[more]):
             return limit + self._plan.validation_min * 60, f"{why}, and the time for {more}"
         return limit, why
+
+    def _usual(self, kind: str) -> float:
+        times = self._times[kind]
+        return TIMES_MEDIAN * statistics.median(times) if times else 0.0
 
     def _first(self) -> tuple[float, str]:
         first = self._plan.first_step_min * 60
@@ -60,12 +65,18 @@ class Pace:
 
     def _more(self) -> str:
         """What the step that is due does beside training, or the last one may still be doing."""
-        around = {self._step or 0, (self._step or 0) + 1}
-        last = self._total in around
         due = {"a validation": self._plan.test_freq, "a checkpoint": self._plan.save_freq}
+        around, last = self._around(), self._at_end()
         return " and ".join(
             name for name, every in due.items() if every and (last or any(step % every == 0 for step in around))
         )
+
+    def _at_end(self) -> bool:
+        return self._total in self._around()
+
+    def _around(self) -> tuple[int, int]:
+        """The last step and the one that is due."""
+        return self._step or 0, (self._step or 0) + 1
 
     def _place(self) -> str:
         if self._step is None:

@@ -46,10 +46,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "它适用于不应接着旧文件训练的单次作业；如确实如此，请在 recovery 中写 resume: false。",
     ),
     "NR364": (
-        "checkpoints go to {value}, relative to the folder that Ray makes for the job on one node: a later attempt "
-        "does "
-        "not find them, and Ray may remove them",
-        "检查点写入相对路径 {value}，即 Ray 在某个节点上为作业创建的目录：之后的尝试找不到它们，Ray 也可能将其删除",
+        "checkpoints go to {value}, relative to the folder that Ray makes for the job on one node and may remove; "
+        "npurun puts them below ~/npurun/<run> on each node instead, where all find them only if homes are shared",
+        "检查点写入相对路径 {value}，即 Ray 在某个节点上为作业创建、随时可能删除的目录；npurun 会改为写到各节点的 "
+        "~/npurun/<run> 下，只有 home 目录共享时所有节点才能找到它们",
     ),
     "NR364.fix": (
         "Set trainer.default_local_dir to an absolute path on storage that all nodes share",

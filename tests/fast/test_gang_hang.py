@@ -115,6 +115,24 @@ def test_validation_and_checkpoints_have_time_of_their_own(step: int, more: bool
     assert both.limit() == (70 * MIN, "hang_min, and the time for a validation and a checkpoint")
 
 
+def test_a_kind_of_step_that_was_seen_is_measured_by_its_own_median() -> None:
+    every = pace(save_freq=1)
+    assert stepped(every, 60, range(1, 2)) and every.limit()[0] == 70 * MIN, "no checkpoint has been seen yet"
+    stepped(every, 60, range(2, 6), 60)
+    assert every.limit() == (10 * MIN, "hang_min")
+    slow = pace(save_freq=1)
+    stepped(slow, 300, range(1, 6))
+    assert slow.limit() == (1500, "5 times the median step of steps with a checkpoint")
+
+
+def test_a_validation_that_was_never_seen_has_its_hour_however_quick_checkpoints_are() -> None:
+    found = pace(save_freq=2, test_freq=10)
+    stepped(found, 60, range(1, 9))
+    assert found.limit() == (10 * MIN, "hang_min")
+    found.see(Seen((9,)), 9 * 60)
+    assert found.limit() == (70 * MIN, "hang_min, and the time for a validation and a checkpoint")
+
+
 def test_the_last_step_validates_and_saves_and_what_comes_after_it_has_a_bound() -> None:
     found = pace(save_freq=100)
     found.see(Seen((6,), 8), 0)
