@@ -24,6 +24,7 @@ trainer: {{module: light, launcher: ray}}
 arguments:
   data: {{data.note: "'; touch /tmp/npurun-injected; $(id) \\n end"}}
 runtime_env: {{working_dir: {working_dir}}}
+recovery: {{max_attempts: 1}}
 """
 TRAINER = """\
 import os, pathlib, sys, time
@@ -82,7 +83,9 @@ def test_a_run_is_followed_to_its_end_and_hostile_arguments_arrive_as_written(np
 def test_a_failed_trainer_is_exit_code_1_whatever_its_own(npurun: Command) -> None:
     failed = npurun("submit", npurun.job, "--json", "--", "fail=1")
     assert failed.code == 1, failed.err
-    assert (failed.document["reason"], failed.document["end"]["code"]) == ("trainer_failed", 7)
+    end = failed.document["end"]
+    assert (end["reason"], end["code"]) == ("trainer_failed", 7)
+    assert failed.document["reason"] == "unknown", "its log says nothing of why"
 
 
 @pytest.mark.timeout(180)

@@ -111,7 +111,7 @@ def test_a_dashboard_that_is_killed_and_comes_back(head: Head) -> None:
 def test_stop_waits_for_the_end(head: Head, tmp_path: Path) -> None:
     head.client.post_job(body("halt-a1", PRINTS.format(count=100_000, pause=0.1)))
     wait_status(head.client, "halt-a1", "RUNNING")
-    found = stop("halt", Ledger(tmp_path / "home"), head.client, tell=_nothing)
+    found = stop("halt", Ledger(tmp_path / "home"), head.client, tell=_nothing, care=bool)
     assert found["state"] == "stopped"
     outcome = follow(head.client, "halt-a1", out=Seen({}), tell=_nothing)
     assert outcome.exit_code is ExitCode.STOPPED
