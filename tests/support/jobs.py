@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import textwrap
 import uuid
 from collections.abc import Mapping, Sequence
@@ -174,6 +175,11 @@ def trainer(folder: Path, source: str, *, name: str = "light_trainer") -> list[s
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.py").write_text(textwrap.dedent(source))
     return ["python3", "-m", name]
+
+
+def looked_at(result: Result) -> list[float]:
+    """Seconds of each look at the nodes."""
+    return [float(match[1]) for line in result.lines if (match := re.search(r"looked at in ([0-9.]+) s", line))]
 
 
 def leftovers(submitted: Submitted) -> list[str]:

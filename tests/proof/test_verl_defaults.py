@@ -11,7 +11,7 @@ from runtime_env import verl_defaults
 from submitter.arguments.trees import DEFAULT_RELEASES
 from tests.make_verl_defaults import snapshot
 
-pytestmark = pytest.mark.real
+pytestmark = pytest.mark.proof
 
 
 @pytest.mark.timeout(180)

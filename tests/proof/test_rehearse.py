@@ -12,7 +12,7 @@ from submitter.gang.record import END_PREFIX
 from tests.support.jobs import SIX_FLAGS
 from tests.support.rehearsal import Rehearsal, rehearsal
 
-pytestmark = pytest.mark.real
+pytestmark = pytest.mark.proof
 
 RUN_BOUND_S = 300.0
 STEP = re.compile(r"step:(\d+) - .*critic/rewards/mean:([0-9.]+)")
