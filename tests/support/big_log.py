@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -75,15 +76,26 @@ class Cost:
     out: bytes
 
 
+_MEASURED = """
+import json, os, sys
+_, status, usage = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
+said = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]
+print(json.dumps(said), file=sys.stderr)
+"""
+"""Started by a small process: Linux counts into a program's ru_maxrss what was there before its exec, here of pytest."""
+
+
 def cost(command: Sequence[str], env: dict[str, str]) -> Cost:
-    settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "env": {**os.environ, **env}}
-    with subprocess.Popen(command, **settings) as process:
-        assert process.stdout is not None
-        out = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode in (0, 1), process.returncode  # 1: grep found nothing
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _MEASURED, *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={**os.environ, **env},
+        check=True,
+    )
+    code, cpu_s, kib = json.loads(done.stderr.splitlines()[-1])
+    assert code in (0, 1), done.stderr  # 1: grep found nothing
+    return Cost(cpu_s, kib / 1024, done.stdout)
 
 
 def diagnose_cost(log: Path, home: Path) -> Cost:
