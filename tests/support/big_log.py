@@ -82,7 +82,7 @@ _, status, usage = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 
 said = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]
 print(json.dumps(said), file=sys.stderr)
 """
-"""Started by a small process: Linux counts into a program's ru_maxrss what was there before its exec, here of pytest."""
+"""In a small process: Linux counts into a program's ru_maxrss what was there before its exec, here all of pytest."""
 
 
 def cost(command: Sequence[str], env: dict[str, str]) -> Cost:
