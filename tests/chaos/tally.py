@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+MEDIAN_OF = 5
 MEDIAN_BOUND_S = 2.0
 """From a driver's end to the next attempt's accepted POST."""
 
@@ -59,7 +60,8 @@ class Tally:
 
     @property
     def slow(self) -> bool:
-        return bool(self.resubmitted_s) and statistics.median(self.resubmitted_s) > MEDIAN_BOUND_S
+        """Of fewer than `MEDIAN_OF` a median says nothing: one slow look at a log decides it."""
+        return len(self.resubmitted_s) >= MEDIAN_OF and statistics.median(self.resubmitted_s) > MEDIAN_BOUND_S
 
     def lines(self) -> list[str]:
         found = [

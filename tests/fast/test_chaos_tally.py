@@ -87,7 +87,9 @@ def test_a_wrong_reason_is_named() -> None:
 
 def test_a_slow_next_attempt_breaks_it_and_a_decided_wait_does_not_count() -> None:
     first, second = GOOD.attempts
-    assert counted(replace(GOOD, attempts=(first, replace(second, posted_s=102.5)))).broken
+    slow = replace(GOOD, attempts=(first, replace(second, posted_s=102.5)))
+    assert tally(5, [slow] * 5).broken and not tally(4, [slow] * 4).broken
+    assert not tally(5, [GOOD] * 5).broken
     waited = replace(GOOD, attempts=(replace(first, wait_s=15.0), replace(second, posted_s=116.0)))
     assert counted(waited).resubmitted_s == (1.0,)
 
