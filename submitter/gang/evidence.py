@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from .ask import Bound, RayNodes, ask_all
 from .bounded import Bounded
 from .cluster_state import jobs_of, own_job, waiting
+from .file_end import COLOUR, read_end
 from .members import Gang
 from .node_worker import this_driver
 from .say import clean, say
@@ -25,7 +25,6 @@ BYTES_OF_NODE = 32 * 1024
 SHORTEST_KNOWN = 12
 """A shorter line (`}`, `^^^`) stands in every log and says nothing by itself."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _SPEAKER = re.compile(r"^\([^()]{1,200}\) ")
 _REPEATED = re.compile(r" ?\[repeated \d+x across cluster\].*$")
 
@@ -63,19 +62,13 @@ def tell_hang(gang: Gang, check: Callable[[], None]) -> list[str]:
 
 def known_lines(log: Path) -> set[str]:
     """Of the end of the driver's own log, as the workers wrote them."""
-    try:
-        with log.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - OWN_LOG_READ_BYTES))
-            text = file.read(OWN_LOG_READ_BYTES).decode(errors="replace")
-    except OSError:
-        return set()
+    text, _ = read_end(log, OWN_LOG_READ_BYTES)
     return {plain(line) for line in text.splitlines()}
 
 
 def plain(line: str) -> str:
     """Without Ray's colours and mark of the speaker."""
-    return _REPEATED.sub("", _SPEAKER.sub("", _COLOUR.sub("", line).strip())).strip()
+    return _REPEATED.sub("", _SPEAKER.sub("", COLOUR.sub("", line).strip())).strip()
 
 
 def new_tails(tails: Iterable[Mapping[str, Any]], known: set[str]) -> list[tuple[str, str]]:

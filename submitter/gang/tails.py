@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from .file_end import COLOUR, read_end
+
 READ_BYTES = 128 * 1024
 """From the end of each file."""
 LINES_OF_FILE = 60
@@ -31,7 +33,6 @@ _PLOG = re.compile(r"plog-(?P<pid>\d+)_\d+\.log")
 _PLOG_FOLDERS = ("debug/plog", "run/plog", "plog")
 """CANN 6 and later; before, everything was in one folder."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _TELLING = re.compile(
     r"Traceback \(most|\b\w*(?:Error|Exception)\b|\b(?:fatal|FATAL|core dumped|panic|Aborted|assert|ASSERT)\b"
     r"|[Oo]ut of memory|\bOOM\b|oom-kill|Killed process|\bSIG(?:SEGV|ABRT|KILL|BUS|TERM)\b|[Ss]egmentation fault"
@@ -139,12 +140,6 @@ def _telling_end(path: Path, telling: re.Pattern[str]) -> list[str]:
 
 
 def _last_lines(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - READ_BYTES))
-            text = file.read(READ_BYTES).decode(errors="replace")
-    except OSError:
-        return []
-    lines = [plain for line in text.splitlines() if (plain := _COLOUR.sub("", line).rstrip())]
-    return lines[1:] if size > READ_BYTES else lines
+    text, cut = read_end(path, READ_BYTES)
+    lines = [plain for line in text.splitlines() if (plain := COLOUR.sub("", line).rstrip())]
+    return lines[1:] if cut else lines

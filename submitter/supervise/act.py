@@ -21,6 +21,7 @@ from submitter.supervise.lanes import Care, Pause
 from submitter.supervise.nodes import left_out
 from submitter.supervise.notices import finish
 from submitter.supervise.post import post
+from submitter.supervise.run_state import seconds
 from submitter.supervise.world import StopWishedError, World, policy_of
 
 UNKNOWN = "unknown"
@@ -119,8 +120,8 @@ def past(attempt: Attempt) -> Past:
         node=diagnosis.get("node"),
         resumed_from=attempt.resumed_from,
         last_step=attempt.last_step,
-        started_s=_seconds(begun_ms),
-        ended_s=_seconds(attempt.ended_ms) or 0.0,
+        started_s=seconds(begun_ms),
+        ended_s=seconds(attempt.ended_ms) or 0.0,
         changes=tuple(attempt.changes),
         ended_by=attempt.ended_by or "itself",  # type: ignore[arg-type]  # the ledger holds what `record_end` was given
     )
@@ -210,7 +211,3 @@ def _kept(world: World, run: Run, uri: str) -> Package:
     if data is None:
         raise PackageGoneError("supervise.package_gone", run=run.run, package=name)
     return Package(name, data)
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000

@@ -18,7 +18,7 @@ from submitter.recovery.logs import BLOCK_BYTES, Source
 from submitter.recovery.reasons import REASONS
 from submitter.supervise.hang import HANG_TOLD
 from submitter.supervise.lanes import Care
-from submitter.supervise.log_end import MOST_LINES, last_lines
+from submitter.supervise.log_end import HEAD_BYTES, MOST_LINES, head_of, last_lines
 from submitter.supervise.nodes import LASTS_OTHERWISE_MS, keep_proposals
 from submitter.supervise.outcome import Outcome, end_in, outcome_of
 from submitter.supervise.steps import Step, as_rows, steps_in, trained
@@ -29,8 +29,6 @@ T = TypeVar("T")
 EndedBy = Literal["itself", "user", "supervisor"]
 
 END_BYTES = 64 << 20
-HEAD_BYTES = 1 << 20
-"""The nodes' verdicts and proofs, and from where it resumed, stand in the log's beginning."""
 LOG_TRIES_S = (0.0, 1.0, 3.0)
 """Before each try: a log that cannot be read for longer must not hold the next attempt up."""
 DRIVER_LOG = "driver"
@@ -139,7 +137,7 @@ def read_ending(client: RayClient, info: JobInfo, sleep: Callable[[float], None]
     """In a lane's thread: the log's end and beginning, bounded, and what is wrong. Raises no `RayError`."""
     tail = _tried(lambda: last_lines(client, info, MOST_LINES, END_BYTES), sleep)
     data = tail.data if tail else b""
-    head = data if tail is None or tail.whole else _tried(lambda: _head(client, info), sleep) or b""
+    head = data if tail is None or tail.whole else _tried(lambda: head_of(client.log_of(info, -1)), sleep) or b""
     lines, first = _telling(data), _telling(head[:HEAD_BYTES])
     outcome = outcome_of(info, end_in(lines, info.submission_id))
     sources = [Source(DRIVER_LOG, lambda: _chunks(data))] if tail else []
@@ -233,12 +231,3 @@ def _telling(data: bytes) -> list[str]:
 
 def _chunks(data: bytes) -> Iterator[bytes]:
     return (data[start : start + BLOCK_BYTES] for start in range(0, len(data), BLOCK_BYTES))
-
-
-def _head(client: RayClient, info: JobInfo) -> bytes:
-    head = b""
-    for chunk in client.log_of(info, -1):
-        head += chunk
-        if len(head) >= HEAD_BYTES:
-            break
-    return head

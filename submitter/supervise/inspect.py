@@ -21,16 +21,15 @@ from submitter.gang.record import FITNESS_PREFIX, parse_proof, parse_verdict
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
+from submitter.supervise.log_end import head_of
 from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
-from submitter.supervise.run_state import document, state_of
+from submitter.supervise.run_state import document, seconds, state_of
 from submitter.supervise.steps import steps_in
 from submitter.texts import Tell
 
 TAIL_LINES = 200
 """verl prints one line a step, and between two of them seldom more than this."""
-HEAD_BYTES = 1 << 20
-"""The nodes' verdicts and proofs stand in the log's beginning."""
 CATCH_UP_ATTEMPTS = 20
 """Of the newest ones: a cluster that was restarted knows none of the old ones, and they would be asked for again."""
 CLUSTERS_AT_ONCE = 8
@@ -174,7 +173,7 @@ def _noted_row(run: Run, ledger: Ledger, jobs: dict[str, JobInfo] | None) -> dic
         "run": run.run,
         "job": run.job,
         "state": (state or UNKNOWN).lower(),
-        "started": _seconds(run.created_ms),
+        "started": seconds(run.created_ms),
         "address": run.address,
         "submitted_here": True,
     }
@@ -191,7 +190,7 @@ def _foreign_rows(runs: dict[str, Run], address: str, jobs: dict[str, JobInfo]) 
             "run": run,
             "job": info.metadata.get(JOB_KEY),
             "state": info.status.lower(),
-            "started": _seconds(info.start_ms),
+            "started": seconds(info.start_ms),
             "address": address,
             "submitted_here": False,
         }
@@ -262,8 +261,8 @@ def _row(
         "resumed_from": None,
         "nodes": None,
         "left_out": None,
-        "started": _seconds(started_ms),
-        "ended": _seconds(ended_ms),
+        "started": seconds(started_ms),
+        "ended": seconds(ended_ms),
     }
 
 
@@ -328,12 +327,8 @@ def _unfit_nodes(head: list[str], submission_id: str) -> list[dict[str, Any]] | 
 
 def _head(client: RayClient, submission_id: str) -> list[str]:
     """The log's beginning; empty when it cannot be read."""
-    head = b""
     try:
-        for chunk in client.whole_log(submission_id):
-            head += chunk
-            if len(head) >= HEAD_BYTES:
-                break
+        head = head_of(client.whole_log(submission_id))
     except RayError:
         return []
     return head.decode("utf-8", "replace").splitlines()
@@ -351,7 +346,3 @@ def _tail(client: RayClient, info: JobInfo) -> str | None:
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdigit() else 0
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000

@@ -1,4 +1,4 @@
-"""The end of an attempt's log, read again and again: what is new in it, and how far the log has come."""
+"""The end of an attempt's log, read again and again: what is new in it, and how far it has come. And its beginning."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ MOST_BYTES = 16 << 20
 """Of one reading; older lines are left out."""
 LINE_BYTES = 1 << 20
 """Kept of a line that has not ended, its beginning: a progress bar may draw on one for days."""
+HEAD_BYTES = 1 << 20
+"""The nodes' verdicts and proofs, and from where it resumed, stand in the log's beginning."""
 MARK_BYTES = 4096
 """Kept of what was read, to find it again."""
 
@@ -40,6 +42,16 @@ def last_lines(client: RayClient, info: JobInfo, lines: int, most_bytes: int = M
     """Raises `RayError`. Holds at most `most_bytes` (and one piece of the answer)."""
     data, cut = bounded(client.log_of(info, lines), most_bytes)
     return Piece(data, whole=not cut and data.count(b"\n") < lines)
+
+
+def head_of(chunks: Iterable[bytes]) -> bytes:
+    """`HEAD_BYTES` from the log's first byte on, and the rest of the piece that they end in."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= HEAD_BYTES:
+            break
+    return head
 
 
 def bounded(chunks: Iterable[bytes], most_bytes: int) -> tuple[bytes, bool]:

@@ -102,14 +102,14 @@ def proposed(end: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     if not end:
         return []
     proposals = [
-        {**one, "node": _plain(one["node"]), "id": _plain(one["id"])}
+        {**one, "node": storable(one["node"]), "id": storable(one["id"])}
         for one in _list(end, "proposals")
         if isinstance(one, dict) and _is_name(one.get("node")) and _is_name(one.get("id"))
     ]
     explained = {one["node"] for one in proposals}
-    named = [_plain(one) for one in _list(end, "quarantine") if _is_name(one)]
+    named = [storable(one) for one in _list(end, "quarantine") if _is_name(one)]
     others = [node for node in named if node not in explained]
-    reason = _plain(end.get("reason"))
+    reason = storable(end.get("reason"))
     return [*proposals, *({"node": node, "id": reason, "evidence": end.get("evidence")} for node in others)]
 
 
@@ -134,13 +134,13 @@ def _list(end: Mapping[str, Any], key: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _plain(value: object) -> str:
+def storable(value: object) -> str:
     """As text that UTF-8 has: JSON may hold half a surrogate pair, and SQLite takes none."""
     return str(value).encode("utf-8", "replace").decode()
 
 
 def _is_name(value: object) -> bool:
-    return 0 < len(_plain(value)) <= NAME_MAX if value else False
+    return 0 < len(storable(value)) <= NAME_MAX if value else False
 
 
 def _fits(one: NodeFinding) -> bool:

@@ -40,7 +40,7 @@ def document(run: Run, ledger: Ledger, clock: Callable[[], float] = time.time) -
         "total_steps": run.total_steps,
         "attempts": [_row(attempt, decided.get(attempt.attempt)) for attempt in attempts],
         "next": _next(run, newest, decided),
-        "seen": _seconds(newest.seen_ms) if newest else None,
+        "seen": seconds(newest.seen_ms) if newest else None,
         "supervisor": _holder(ledger.holder(), int(clock() * 1000)),
     }
 
@@ -64,8 +64,8 @@ def _row(attempt: Attempt, decided: Decided | None) -> dict[str, Any]:
         "left_out": proposed(end) if "reason" in end else None,
         "changes": attempt.changes,
         "decision": decided.decision if decided else None,
-        "started": _seconds(attempt.started_ms or attempt.posted_ms),
-        "ended": _seconds(attempt.ended_ms),
+        "started": seconds(attempt.started_ms or attempt.posted_ms),
+        "ended": seconds(attempt.ended_ms),
     }
 
 
@@ -77,7 +77,7 @@ def _next(run: Run, newest: Attempt | None, decided: dict[int, Decided]) -> dict
     return {
         "action": found.decision["action"],
         "attempt": newest.attempt + 1,
-        "at": _seconds(found.due_ms),
+        "at": seconds(found.due_ms),
         "why": found.decision["why"],
     }
 
@@ -86,8 +86,9 @@ def _holder(holder: Holder | None, now_ms: int) -> dict[str, Any] | None:
     """The one at work: of one that was killed here that is known at once."""
     if holder is None or is_stale(holder, now_ms):
         return None
-    return {"host": holder.host, "pid": holder.pid, "heartbeat": _seconds(holder.heartbeat_ms)}
+    return {"host": holder.host, "pid": holder.pid, "heartbeat": seconds(holder.heartbeat_ms)}
 
 
-def _seconds(milliseconds: int | None) -> float | None:
+def seconds(milliseconds: int | None) -> float | None:
+    """As people's documents and the decision have times; None for what is not known."""
     return None if milliseconds is None else milliseconds / 1000

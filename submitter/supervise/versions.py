@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from submitter.gang.record import parse_fitness
+from submitter.supervise.nodes import storable
 
 VERSIONS = "versions"
 """The probe's name, and the key of an attempt's end in the ledger."""
@@ -26,7 +27,7 @@ def versions_in(lines: Iterable[str], submission_id: str) -> dict[str, str]:
         if record := parse_fitness(line, submission_id):
             nodes[record["ip"]] = _facts(record["measured"])
     names = sorted({str(name) for one in nodes.values() for name, value in one.items() if value is not None})
-    shown = {_plain(name): _versions(one.get(name) for one in nodes.values()) for name in names[:_MOST_COMPONENTS]}
+    shown = {_short(name): _versions(one.get(name) for one in nodes.values()) for name in names[:_MOST_COMPONENTS]}
     return {name: text for name, text in shown.items() if text}
 
 
@@ -38,10 +39,9 @@ def _facts(measured: dict[str, Any]) -> dict[str, Any]:
 
 
 def _versions(values: Iterable[object]) -> str:
-    different = sorted({_plain(value) for value in values if value is not None})
+    different = sorted({_short(value) for value in values if value is not None})
     return " | ".join(different[:MOST_SHOWN])
 
 
-def _plain(value: object) -> str:
-    """As text that UTF-8 has, for SQLite."""
-    return str(value)[:CHARS].encode("utf-8", "replace").decode()
+def _short(value: object) -> str:
+    return storable(str(value)[:CHARS])

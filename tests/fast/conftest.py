@@ -10,14 +10,7 @@ import pytest
 
 from submitter.ledger import Ledger
 from submitter.supervise import serve
-from tests.support.fake_ray import FakeRay
 from tests.support.supervisor import end
-
-
-@pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as server:
-        yield server
 
 
 @pytest.fixture

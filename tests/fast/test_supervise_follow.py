@@ -17,21 +17,11 @@ from submitter.supervise import follow as room
 from submitter.supervise.follow import Outcome, follow
 from submitter.supervise.outcome import outcome_of
 from submitter.texts import text
+from tests.support.care_bench import Told
 from tests.support.clock import SkippingClock
 from tests.support.fake_ray import FakeJob, FakeRay, drop, says
 
 RUN, ID = "run", "run-a1"
-
-
-class Told(list[tuple[str, dict[str, object]]]):
-    def __call__(self, text_id: str, /, **values: object) -> None:
-        for language in ("en", "zh"):
-            assert "\n" not in text(text_id, language, **values)
-        self.append((text_id, values))
-
-    @property
-    def ids(self) -> list[str]:
-        return [text_id for text_id, _ in self]
 
 
 class Following:

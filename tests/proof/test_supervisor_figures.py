@@ -33,12 +33,6 @@ MEDIAN_S = 2.0
 
 
 @pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as server:
-        yield server
-
-
-@pytest.fixture
 def book(tmp_path: Path) -> Iterator[Ledger]:
     ledger = Ledger(tmp_path / "home")
     yield ledger

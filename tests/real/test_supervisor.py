@@ -28,12 +28,6 @@ MOST_DEATHS = 60
 
 
 @pytest.fixture
-def ray() -> Iterator[FakeRay]:
-    with FakeRay() as server:
-        yield server
-
-
-@pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import pytest
+
 HEAD_ID = "a" * 56
 HEAD_IP = "10.0.0.1"
 STARTER_PREFIX = "_ray_internal_job_actor_"
@@ -512,3 +514,9 @@ _ROUTES: tuple[tuple[str, str, Callable[..., None]], ...] = (
     ("GET", r"/api/jobs/([^/]+)/logs", _Handler.log_json),
     ("GET", r"/api/jobs/([^/]+)/logs/tail", _Handler.tail),
 )
+
+
+@pytest.fixture
+def ray() -> Iterator[FakeRay]:
+    with FakeRay() as server:
+        yield server
