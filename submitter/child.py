@@ -28,7 +28,7 @@ def run_child(
     )
     try:
         out, err = process.communicate(timeout=timeout_s)
-    except BaseException:
+    except BaseException:  # Ctrl-C above all
         process.kill()
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=KILLED_S)

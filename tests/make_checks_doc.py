@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from submitter.checks.about import NODE_CHECKS, NodeCheck, about, pattern, title
@@ -51,7 +51,12 @@ WORDS = {
 
 
 def main() -> None:
-    for language, file in FILES.items():
+    write_pages(FILES, document)
+
+
+def write_pages(files: Mapping[str, Path], document: Callable[[str], str]) -> None:
+    """`document(language)` into each language's file."""
+    for language, file in files.items():
         file.write_text(document(language), encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from submitter.recovery.reasons import FAMILIES, REASONS, Family, Reason
 from submitter.recovery.signatures import Signature, signatures
 from submitter.texts import text
-from tests.make_checks_doc import DOCS, markdown
+from tests.make_checks_doc import DOCS, markdown, write_pages
 
 FILES = {"en": DOCS / "reasons.md", "zh": DOCS / "reasons.zh-CN.md"}
 LINES_SHOWN = 3
@@ -36,8 +36,7 @@ WORDS = {
 
 
 def main() -> None:
-    for language, file in FILES.items():
-        file.write_text(document(language), encoding="utf-8")
+    write_pages(FILES, document)
 
 
 def document(language: str) -> str:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,6 @@ BOUND_S = 20.0
 class Told(list[str]):
     def __call__(self, text_id: str, /, **_values: object) -> None:
         self.append(text_id)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def book(home: Path) -> Iterator[Ledger]:
-    ledger = Ledger(home)
-    yield ledger
-    ledger.close()
 
 
 def _submit(ray: FakeRay, ledger: Ledger, run: str = "run") -> None:
@@ -99,9 +86,15 @@ def test_it_stands_apart_from_the_command_that_started_it(ray: FakeRay, book: Le
     assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
     assert Path(f"/proc/{pid}/fd/0").readlink() == Path("/dev/null")
     assert (home / "supervisor.log").stat().st_mode & 0o777 == 0o600
+    wait_for(lambda: _ignores(pid, signal.SIGHUP), bound_s=BOUND_S, what="a closed terminal is no matter to it")
     os.kill(pid, signal.SIGHUP)
-    time.sleep(0.3)
     assert holder_pid(home) == pid
+
+
+def _ignores(pid: int, number: signal.Signals) -> bool:
+    """By the kernel's word: what is sent then is dropped at once."""
+    (mask,) = [line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigIgn" in line]
+    return bool(int(mask, 16) >> (number - 1) & 1)
 
 
 def test_sigterm_ends_the_care_at_once_and_no_run(ray: FakeRay, book: Ledger, home: Path) -> None:

@@ -7,7 +7,6 @@ import random
 import statistics
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -30,13 +29,6 @@ MOST_OF_A_CORE = 0.10
 ATTEMPTS = 3
 SOME = 6
 MEDIAN_S = 2.0
-
-
-@pytest.fixture
-def book(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(tmp_path / "home")
-    yield ledger
-    ledger.close()
 
 
 def _submit(ray: FakeRay, ledger: Ledger, run: str) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 import random
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,18 +24,6 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 BOUND_S = 30.0
 LAST = 6
 MOST_DEATHS = 60
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def book(home: Path) -> Iterator[Ledger]:
-    ledger = Ledger(home)
-    yield ledger
-    ledger.close()
 
 
 def _submit(ray: FakeRay, ledger: Ledger) -> None:

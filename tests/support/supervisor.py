@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 import submitter
 from submitter.gang.record import EXIT_OF_REASON, End
 from submitter.ledger import Ledger, is_stale
@@ -17,6 +19,18 @@ from tests.support.fake_ray import FakeJob
 from tests.support.processes import command_line, wait_for
 
 BOUND_S = 20.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def book(home: Path) -> Iterator[Ledger]:
+    ledger = Ledger(home)
+    yield ledger
+    ledger.close()
 
 
 @contextmanager
