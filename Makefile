@@ -20,11 +20,14 @@ setup: $(VENV)/.done ## Make .venv with .venv/bin/npurun
 rehearse: setup ## Run the main job on this machine: 4 local Ray nodes, the real verl trainer on CPU
 	$(BIN)/npurun rehearse qwen3_5_122b_a10b_32k
 
-test: setup ## Fast tests and one real case per mechanism (at most 15 minutes)
+browser: ## Debian's Chromium, which opens npurun's pages in the tests
+	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium > /dev/null; }
+
+test: setup browser ## Fast tests and one real case per mechanism (at most 15 minutes)
 	$(BIN)/python -m pytest -n 2
 	$(BIN)/python -m pytest -m real
 
-proof: setup ## The longer cases on real clusters (at most 35 minutes)
+proof: setup browser ## The longer cases on real clusters (at most 35 minutes)
 	$(BIN)/python -m pytest -m proof
 
 FAULTS ?= 10
@@ -46,4 +49,4 @@ bench: setup ## Print the measured figures side by side
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench_diagnose
 
-.PHONY: help setup rehearse test proof chaos lint docs bench
+.PHONY: help setup browser rehearse test proof chaos lint docs bench
