@@ -202,6 +202,10 @@ class Attempts:
         )
         return {row[1]: _attempt(row) for row in rows}
 
+    def attempt_counts(self) -> dict[str, int]:
+        """How many attempts each run has had."""
+        return dict(self._database.read("SELECT run, count(*) FROM attempts GROUP BY run"))
+
     def posted_ms(self, submission_id: str) -> int | None:
         """When the cluster confirmed the attempt; None: not known here."""
         rows = self._database.read("SELECT posted_ms FROM attempts WHERE submission_id = ?", (submission_id,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from submitter.ledger.schema import VERSION, migrate, version
 
 BUSY_WAIT_S = 10.0
 """Another process holds the file for milliseconds; NFS locks can take seconds."""
+
+_OWN_BITS = 32
+"""So many bits SQLite's counter of a connection's own changes has."""
 
 # SQLite has no error codes in Python 3.10: its messages are stable and told apart by these words.
 _PROBLEMS = (
@@ -51,9 +54,15 @@ class Database:
                 self.connection.close()
                 raise
 
-    def read(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    def read(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with self._alone, self._told():
             return self.connection.execute(sql, values).fetchall()
+
+    def changes(self) -> int:
+        """Another number than before: something was written since, by this connection or by another one."""
+        with self._alone, self._told():
+            others = self.connection.execute("PRAGMA data_version").fetchone()[0]
+            return int(others) << _OWN_BITS | self.connection.total_changes & ~(-1 << _OWN_BITS)
 
     @contextmanager
     def transaction(self, holder: str | None = None, *, durable: bool = True) -> Iterator[sqlite3.Connection]:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from submitter.ledger.alerts import Alerts
 from submitter.ledger.attempts import Attempts
 from submitter.ledger.database import Database
 from submitter.ledger.decisions import Decisions
@@ -21,6 +22,7 @@ from submitter.ledger.mounts import MOUNTINFO
 from submitter.ledger.packages import Packages
 from submitter.ledger.quarantine import Quarantine
 from submitter.ledger.runs import Runs
+from submitter.ledger.samples import Samples
 
 
 class Ledger:
@@ -50,12 +52,25 @@ class Ledger:
         self.attempts = attempts.attempts
         self.posted_ms = attempts.posted_ms
         self.newest_attempts = attempts.newest_attempts
+        self.attempt_counts = attempts.attempt_counts
         self.observations = attempts.observations
         self.unended = attempts.unended
 
         metrics = Metrics(self._database)
         self.record_steps = metrics.record_steps
         self.steps = metrics.steps
+        self.newest_steps = metrics.newest_steps
+        self.metric_names = metrics.metric_names
+        self.columns = metrics.columns
+
+        samples = Samples(self._database)
+        self.record_samples = samples.record_samples
+        self.samples = samples.samples
+
+        alerts = Alerts(self._database)
+        self.record_alerts = alerts.record_alerts
+        self.alerts = alerts.alerts
+        self.open_alerts = alerts.open_alerts
 
         decisions = Decisions(self._database)
         self.record_decision = decisions.record_decision
@@ -88,6 +103,10 @@ class Ledger:
         Not durable: where all of them can be seen again after a power failure (observations, steps).
         """
         return self._database.transaction(holder, durable=durable)
+
+    def changes(self) -> int:
+        """Another number than before: something was written since, by anyone. Costs microseconds."""
+        return self._database.changes()
 
     def close(self) -> None:
         self._database.connection.close()

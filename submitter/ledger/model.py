@@ -87,7 +87,43 @@ class Step:
     step: int
     attempt: int
     seen_ms: int
-    metrics: dict[str, Any]
+    metrics: dict[str, float]
+    """What the row had; nan and the infinities as they are."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a node measured of itself at one moment."""
+
+    run: str
+    attempt: int
+    node: str
+    """IP, as Ray shows it."""
+    at_ms: int
+    sample: dict[str, Any]
+    """As `gang.telemetry` writes it; None is what could not be measured."""
+
+
+@dataclass(frozen=True)
+class StoredAlert:
+    number: int
+    """Grows; of all runs."""
+    run: str
+    id: str
+    """Its rule, `NR9xx`."""
+    severity: str
+    node: str | None
+    """None: of the whole run."""
+    attempt: int
+    """In which it was opened."""
+    first_step: int | None
+    last_step: int | None
+    """Up to which it held so far."""
+    values: dict[str, Any]
+    """The numbers behind it, the newest ones."""
+    since_ms: int
+    until_ms: int | None
+    """None: it holds still."""
 
 
 @dataclass(frozen=True)

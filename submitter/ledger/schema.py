@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
-MIGRATIONS = (
+from submitter.ledger.version_4 import to_version_4
+
+Migration = str | Callable[[sqlite3.Connection], None]
+"""SQL statements; or what does it, within the transaction of the connection."""
+
+MIGRATIONS: tuple[Migration, ...] = (
     """
     CREATE TABLE runs (
         run TEXT PRIMARY KEY,
@@ -115,6 +121,7 @@ MIGRATIONS = (
         heartbeat_ms INTEGER NOT NULL
     );
     """,
+    to_version_4,
 )
 """Step n brings version n to n + 1."""
 
@@ -131,8 +138,7 @@ def migrate(connection: sqlite3.Connection) -> int:
         # Two processes that start at once: the second waited above, and finds the work done (perhaps by a newer one).
         found = version(connection)
         for step in range(found, VERSION):
-            for statement in filter(str.strip, MIGRATIONS[step].split(";")):
-                connection.execute(statement)
+            apply(connection, MIGRATIONS[step])
         now = max(found, VERSION)
         connection.execute(f"PRAGMA user_version = {now}")
         connection.execute("COMMIT")
@@ -141,6 +147,14 @@ def migrate(connection: sqlite3.Connection) -> int:
             connection.execute("ROLLBACK")
         raise
     return now
+
+
+def apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    if callable(migration):
+        migration(connection)
+        return
+    for statement in filter(str.strip, migration.split(";")):
+        connection.execute(statement)
 
 
 def version(connection: sqlite3.Connection) -> int:

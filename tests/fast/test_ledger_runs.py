@@ -151,7 +151,7 @@ class TestObservations:
 class TestSteps:
     def test_again_changes_nothing(self, ledger: Ledger) -> None:
         intend(ledger)
-        steps: list[tuple[int, int, dict[str, Any]]] = [(3, 30, {"loss": 0.5, HOSTILE: None}), (4, 40, {})]
+        steps: list[tuple[int, int, dict[str, float]]] = [(3, 30, {"loss": 0.5, HOSTILE: 7.0}), (4, 40, {})]
         for read in (steps, steps, [(3, 99, {"loss": 9})], []):
             ledger.record_steps("run", 1, read)
         assert [(one.step, one.seen_ms, one.metrics) for one in ledger.steps("run")] == steps

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from submitter.ledger import Ledger, LedgerError
-from submitter.ledger.schema import MIGRATIONS, VERSION
+from submitter.ledger.schema import MIGRATIONS, VERSION, Migration, apply
 from tests.support.ledgers import ROOT, end, intend, read_only
 
 OLD = sorted((ROOT / "tests" / "data" / "ledger").glob("v*.db"))
@@ -40,6 +40,14 @@ def version(home: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
     finally:
         connection.close()
+
+
+def failing(migration: Migration) -> Migration:
+    def does_and_fails(connection: sqlite3.Connection) -> None:
+        apply(connection, migration)
+        connection.execute("CREATE TABLE runs (x)")
+
+    return does_and_fails
 
 
 def test_there_is_a_file_of_each_old_version() -> None:
@@ -95,7 +103,7 @@ def test_quarantined_nodes_stay_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", range(1, VERSION))
 def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     before, found = rows(old / "ledger.db", "runs"), version(old)
-    broken = (*MIGRATIONS[:step], f"{MIGRATIONS[step]}; CREATE TABLE runs (x)", *MIGRATIONS[step + 1 :])
+    broken = (*MIGRATIONS[:step], failing(MIGRATIONS[step]), *MIGRATIONS[step + 1 :])
     monkeypatch.setattr("submitter.ledger.schema.MIGRATIONS", broken)
     if step >= found:
         with pytest.raises(LedgerError):
