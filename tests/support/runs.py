@@ -41,7 +41,7 @@ class Told:
     def begin(
         self,
         attempt: int,
-        at_min: int,
+        at_min: float,
         *,
         arguments: Sequence[str] = (),
         env: dict[str, str] | None = None,
@@ -72,7 +72,7 @@ class Told:
             self.ledger.record_resumed(name, resumed_from)
         return name
 
-    def seen(self, attempt: int, at_min: int, *, state: str = "RUNNING", first: int, last: int) -> None:
+    def seen(self, attempt: int, at_min: float, *, state: str = "RUNNING", first: int, last: int) -> None:
         """It has logged these steps."""
         name = f"{self.run}-a{attempt}"
         self.ledger.record_steps(self.run, attempt, [(step, self._ms(at_min), {}) for step in (first, last)])
@@ -81,7 +81,7 @@ class Told:
     def end(
         self,
         attempt: int,
-        at_min: int,
+        at_min: float,
         reason: str,
         *,
         state: str = "FAILED",
@@ -104,18 +104,18 @@ class Told:
         )
 
     def decide(
-        self, after: int, at_min: int, why: str, *, action: str = "retry", wait_s: int = 0, **values: Any
+        self, after: int, at_min: float, why: str, *, action: str = "retry", wait_s: int = 0, **values: Any
     ) -> None:
         decision = {"action": action, "wait_s": wait_s, "exclude": [], "changes": [], "why": why, "inputs": {}}
         all_values = {"attempt": after, "next": after + 1, "wait_s": wait_s, **values}
         due_ms = self._ms(at_min) + wait_s * 1000
         self.ledger.record_decision(self.run, after, {**decision, "values": all_values}, due_ms, self._ms(at_min))
 
-    def over(self, at_min: int, state: Any, reason: str) -> None:
+    def over(self, at_min: float, state: Any, reason: str) -> None:
         self.ledger.end_run(self.run, state, reason, self._ms(at_min))
 
-    def _ms(self, at_min: int) -> int:
-        return self.began_ms + at_min * MIN_MS
+    def _ms(self, at_min: float) -> int:
+        return self.began_ms + round(at_min * MIN_MS)
 
 
 def plan(*arguments: str, **changes: Any) -> Plan:
