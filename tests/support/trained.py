@@ -9,7 +9,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,8 @@ GAP_MS = 1 * MIN_MS
 """From an attempt's end to the next one's submission."""
 LOST_MS = 3 * MIN_MS
 """From an attempt's last step to its end: in the midst of a step, or waiting."""
+WAIT_S = 300
+"""Before the next attempt of a run that is between two."""
 LOST_STEPS = 13
 """Since the last checkpoint, by an attempt that failed."""
 SAMPLE_EVERY_MS = 10_000
@@ -73,7 +75,10 @@ class Part:
     """When each of its steps came."""
     ended_ms: int | None
     nodes: Sequence[str]
-    failure: Failure | None = None
+    left_out: Sequence[str]
+    """Nodes in quarantine."""
+    failure: Failure
+    """How it ended, unless it is the last and did not fail."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,7 @@ class _Timeline:
         self.parts: list[Part] = []
         self._run, self._total, self._metrics, self._step_s = run, total, metrics, step_s
         self._nodes = [f"10.0.0.{number}" for number in range(1, nodes + 1)]
+        self._left_out: list[str] = []
         self._now_ms = 0
 
     def log(self, attempt: int, resumed: int | None, last: int) -> curves.Logged:
@@ -182,26 +188,34 @@ class _Timeline:
         failure = FAILURES[(attempt - 1) % len(FAILURES)]
         ended_ms = self._now_ms + LOST_MS
         self.parts.append(
-            Part(attempt, steps[0], last, resumed, began_ms, seen_ms, ended_ms, tuple(self._nodes), failure)
+            Part(
+                attempt,
+                steps[0],
+                last,
+                resumed,
+                began_ms,
+                seen_ms,
+                ended_ms,
+                tuple(self._nodes),
+                tuple(self._left_out),
+                failure,
+            )
         )
         self._now_ms = ended_ms + GAP_MS
         if failure.blames_node:
+            self._left_out.append(self._nodes[-1])
             self._nodes[-1] = f"10.0.0.{int(self._nodes[-1].rpartition('.')[2]) + 1}"
         return log
 
 
 def _shifted(part: Part, by_ms: int, has_ended: bool) -> Part:
-    return Part(
-        *(part.attempt, part.first, part.last, part.resumed_from, part.began_ms + by_ms),
-        [one + by_ms for one in part.seen_ms],
-        part.ended_ms + by_ms if has_ended and part.ended_ms else None,
-        part.nodes,
-        part.failure,
-    )
+    ended_ms = part.ended_ms + by_ms if has_ended and part.ended_ms else None
+    seen_ms = [one + by_ms for one in part.seen_ms]
+    return replace(part, began_ms=part.began_ms + by_ms, seen_ms=seen_ms, ended_ms=ended_ms)
 
 
 def _tell(told: Told, part: Part, log: curves.Logged, *, is_last: bool, state: State) -> None:
-    quarantine = {"NPURUN_QUARANTINE": "10.0.0.4"} if part.attempt > 1 else {}
+    quarantine = {"NPURUN_QUARANTINE": ",".join(part.left_out)} if part.left_out else {}
     changes = [CHANGE] if part.attempt > 2 else []
     began = _min(told, part.began_ms)
     submission = told.begin(
@@ -222,11 +236,11 @@ def _tell(told: Told, part: Part, log: curves.Logged, *, is_last: bool, state: S
         submission, state="RUNNING", last_step=part.last, log_bytes=900 * len(rows), now_ms=part.seen_ms[-1]
     )
     if not is_last or state in ("waiting", "failed"):
-        _fail(told, part, retries=not is_last or state == "waiting")
+        _fail(told, part, retries=not is_last or state == "waiting", wait_s=WAIT_S * is_last)
 
 
-def _fail(told: Told, part: Part, *, retries: bool) -> None:
-    assert part.failure is not None and part.ended_ms is not None
+def _fail(told: Told, part: Part, *, retries: bool, wait_s: int) -> None:
+    assert part.ended_ms is not None
     failure, end = part.failure, _min(told, part.ended_ms)
     node = part.nodes[-1] if failure.blames_node else None
     record = {"reason": "trainer_failed", "nodes": list(part.nodes), "node": node, "phase": "training"}
@@ -237,9 +251,10 @@ def _fail(told: Told, part: Part, *, retries: bool) -> None:
     if node is not None:
         _quarantine(told, part, node)
     if retries:
-        told.decide(part.attempt, end, failure.why, **values)
-        said = {**values, "attempt": part.attempt, "next": part.attempt + 1, "wait_s": 0}
-        _event(told, part, f"decide.{failure.why}", part.ended_ms, **said)
+        why = "backoff" if wait_s else failure.why
+        told.decide(part.attempt, end, why, wait_s=wait_s, **values)
+        said = {**values, "attempt": part.attempt, "next": part.attempt + 1, "wait_s": wait_s}
+        _event(told, part, f"decide.{why}", part.ended_ms, **said)
 
 
 def _quarantine(told: Told, part: Part, node: str) -> None:
