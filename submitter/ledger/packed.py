@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 _ABSENT = struct.pack("<Q", 0x7FF8_4E50_5552_554E)
 """One of the 2**52 bit patterns that mean "not a number"; no arithmetic makes it."""
+(_ABSENT_NUMBER,) = struct.unpack("<d", _ABSENT)
 _SWAPS = sys.byteorder == "big"
 
 
@@ -24,7 +25,7 @@ def unpack(data: bytes) -> array[float]:
 
 def pack_some(names: Sequence[str], metrics: Mapping[str, float]) -> bytes:
     """Of these names alone, with a mark for those that are not there. Read as a number, the mark is nan."""
-    return b"".join(pack((metrics[name],)) if name in metrics else _ABSENT for name in names)
+    return pack([metrics.get(name, _ABSENT_NUMBER) for name in names])
 
 
 def as_metrics(names: Sequence[str], data: bytes) -> dict[str, float]:

@@ -98,4 +98,14 @@ def _runs(connection: sqlite3.Connection) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _numbers(metrics: dict[str, Any]) -> dict[str, float]:
-    return {name: float(value) for name, value in metrics.items() if isinstance(value, (int, float)) or value in _WORDS}
+    found = ((name, _number(value)) for name, value in metrics.items())
+    return {name: value for name, value in found if value is not None}
+
+
+def _number(value: Any) -> float | None:
+    if not isinstance(value, (int, float)) and value not in _WORDS:
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number that no double can hold
+        return None

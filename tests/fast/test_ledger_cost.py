@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,10 @@ BODY = b"x" * 20_000
 TIMES_THE_BARE_WRITE = 25
 """An observation may take so many times what SQLite takes for one bare UPDATE in the same kind of file."""
 TIMES_THE_BARE_READ = 25
+TIMES_THE_BARE_ROWS = 8
+STEPS = 500
+"""Written at once, as a log that is caught up with brings them."""
+METRICS = 40
 
 
 @pytest.fixture
@@ -85,6 +90,65 @@ def test_a_beat_is_no_more_than_a_write(busy: Ledger, bare: sqlite3.Connection) 
     busy.take(me, 0)
     write = cpu_s(lambda n: bare.execute("UPDATE t SET a = ? WHERE id = ?", (n, f"run-{n % RUNS}")), 300)
     assert cpu_s(lambda n: busy.beat(me, n), 300) < TIMES_THE_BARE_WRITE * write
+
+
+def test_steps_cost_little_more_than_their_rows(busy: Ledger, bare: sqlite3.Connection) -> None:
+    """Against rows of one blob each, with one index, in transactions of as many."""
+    bare.execute("CREATE TABLE steps (id INTEGER PRIMARY KEY, run TEXT, step INTEGER, data BLOB, UNIQUE (run, step))")
+    rows = [{f"group/{name}": step + name / 7 for name in range(METRICS)} for step in range(STEPS)]
+
+    def bare_write(turn: int) -> None:
+        bare.execute("BEGIN")
+        data = bytes(8 * METRICS)
+        bare.executemany(
+            "INSERT INTO steps (run, step, data) VALUES ('run', ?, ?)",
+            [(turn * STEPS + step, data) for step in range(STEPS)],
+        )
+        bare.execute("COMMIT")
+
+    turns = iter(range(100))
+    write = cpu_s(lambda _: bare_write(next(turns)), 5)
+    begins = iter(range(1_000, 10**6, STEPS))
+
+    def record(_: int) -> None:
+        first = next(begins)
+        busy.record_steps("run-0", 1, [(first + step, 0, row) for step, row in enumerate(rows)])
+
+    assert cpu_s(record, 5) < TIMES_THE_BARE_ROWS * write
+
+
+def test_columns_cost_little_more_than_the_blobs_themselves(busy: Ledger) -> None:
+    rows = [{f"group/{name}": step + name / 7 for name in range(METRICS)} for step in range(20 * STEPS)]
+    busy.record_steps("run-0", 1, [(100 + step, 0, row) for step, row in enumerate(rows)])
+    names = [f"group/{name}" for name in range(0, METRICS, METRICS // 6)]
+    read = "SELECT id, step, attempt, seen_ms, layout, numbers FROM metrics WHERE run = 'run-0' ORDER BY id"
+    blobs = cpu_s(lambda _: busy._database.read(read), 3)
+    assert cpu_s(lambda _: busy.columns("run-0", names), 3) < 5 * blobs
+    last = busy.columns("run-0", names).last
+    busy.record_steps("run-0", 1, [(10**6, 0, rows[0])])
+    assert cpu_s(lambda _: busy.columns("run-0", names, after=last), 50) < blobs / 50
+
+
+def test_a_step_takes_a_fifth_of_its_text(busy: Ledger) -> None:
+    """Eight bytes a number, and the names once: version 3 kept them all, as JSON."""
+    rows = [{f"group_{name % 7}/metric_{name}/mean": step + name / 7 for name in range(95)} for step in range(2_000)]
+    (before,) = busy._database.read("PRAGMA page_count")[0]
+    busy.record_steps("run-0", 1, [(100 + step, 1_700_000_000_000, row) for step, row in enumerate(rows)])
+    (after,) = busy._database.read("PRAGMA page_count")[0]
+    per_step = (after - before) * busy._database.read("PRAGMA page_size")[0][0] / len(rows)
+    assert per_step < 95 * 8 + 300 and per_step < len(json.dumps(rows[-1])) / 3
+
+
+def test_a_list_of_runs_costs_what_it_shows(busy: Ledger) -> None:
+    """However many steps they have: the newest of each, and the alerts that are open."""
+    names = [f"run-{number}" for number in range(RUNS)]
+    few = cpu_s(lambda _: busy.newest_steps(names), 5)
+    with busy.together(durable=False):
+        for name in names:
+            busy.record_steps(name, 1, [(100 + step, 0, {"loss": 0.5}) for step in range(200)])
+    assert len(busy.newest_steps(names)) == RUNS
+    assert cpu_s(lambda _: busy.newest_steps(names), 5) < 3 * few
+    assert cpu_s(lambda _: busy.changes(), 500) < few / 50
 
 
 def look(ledger: Ledger, number: int, step: int) -> None:

@@ -18,10 +18,10 @@ import pytest
 from submitter.ledger import Ledger, LedgerError, this_process
 from submitter.ledger.schema import VERSION
 from submitter.texts import LANGUAGES
-from tests.support.ledgers import end, ended, intend, read_only, small_disk, start
+from tests.support.ledgers import die_after, end, ended, intend, read_only, small_disk, start
 
-KILLS = (*range(0, 3_500, 311), *range(3_500, 6_000, 139))
-"""Instructions of SQLite's own machine before each kill: opening takes about 3500, an attempt 400."""
+KILLS = (*range(0, 5_500, 389), *range(5_500, 8_000, 139))
+"""Instructions of SQLite's own machine before each kill: opening takes about 5500, an attempt 900."""
 
 
 def work(home: Path, table: Path, say: Callable[[str, int], None]) -> None:
@@ -64,23 +64,6 @@ def worker(home: Path, table: Path, instructions: int | None = None) -> Iterator
                 os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
-
-
-def die_after(instructions: int) -> None:
-    left, connect = instructions, sqlite3.connect
-
-    def tick() -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def watched(*arguments: Any, **settings: Any) -> sqlite3.Connection:
-        connection = connect(*arguments, **settings)
-        connection.set_progress_handler(tick, 1)
-        return connection
-
-    sqlite3.connect = watched  # type: ignore[assignment]
 
 
 def check(home: Path, table: Path, said: bytes) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -67,6 +69,27 @@ def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
+
+
+def die_after(instructions: int) -> None:
+    """This process, by SIGKILL, after so many of SQLite's own instructions in connections that are opened from now on.
+
+    To be called in a process that is there for that.
+    """
+    left, connect = instructions, sqlite3.connect
+
+    def tick() -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watched(*arguments: Any, **settings: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **settings)
+        connection.set_progress_handler(tick, 1)
+        return connection
+
+    sqlite3.connect = watched  # type: ignore[assignment]
 
 
 @contextmanager
