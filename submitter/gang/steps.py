@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+
+from .step_lines import Step, StepReader
 
 OWN_LOG = Path("/proc/self/fd/1")
 READ_BYTES = 4 * 1024 * 1024
@@ -19,8 +21,6 @@ KEPT_BYTES = 4096
 _COLOUR = rb"(?:\x1b\[[0-9;]*m)*"
 _SPEAKER = _COLOUR + rb"(?:\([^()\n]{1,200}\) ?)?" + _COLOUR + rb"[ \t]*"
 """Ray's mark of who printed a line: `(TaskRunnerV1 pid=1, ip=10.0.0.2)`, in colour or not."""
-_STEP = re.compile(rb"^" + _SPEAKER + rb"step:(\d{1,9}) - ", re.MULTILINE)
-"""At the beginning of a line alone: `training/global_step:12 - ` stands in the middle, as may anything in an answer."""
 _TOTAL = re.compile(rb"^" + _SPEAKER + rb"(?:INFO:[^\n]{0,40}:)?Total training steps: (\d{1,9})\s*$", re.MULTILINE)
 
 
@@ -31,11 +31,15 @@ class Seen:
     steps: tuple[int, ...] = ()
     total: int | None = None
     """How many steps there will be."""
+    newest: Step | None = field(default=None, compare=False)
+    """The last of the steps, with what was logged of it."""
 
 
 def seen_in(text: bytes) -> Seen:
+    """Of whole lines."""
     total = _TOTAL.search(text)
-    return Seen(tuple(int(match[1]) for match in _STEP.finditer(text)), int(total[1]) if total else None)
+    steps = StepReader().feed(text)
+    return Seen(tuple(step.number for step in steps), int(total[1]) if total else None, steps[-1] if steps else None)
 
 
 class LogTail:

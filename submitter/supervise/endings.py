@@ -12,6 +12,7 @@ from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.exit_codes import ExitCode
 from submitter.gang.record import PREFIX, RECORD_PREFIXES, parse_proof, parse_resume
+from submitter.gang.step_lines import Step, steps_in, trained
 from submitter.ledger import Attempt, Quarantined, Run
 from submitter.recovery.diagnose import Diagnosis, Facts, diagnose
 from submitter.recovery.logs import BLOCK_BYTES, Source
@@ -21,7 +22,7 @@ from submitter.supervise.lanes import Care
 from submitter.supervise.log_end import HEAD_BYTES, MOST_LINES, head_of, last_lines
 from submitter.supervise.nodes import LASTS_OTHERWISE_MS, keep_proposals
 from submitter.supervise.outcome import Outcome, end_in, outcome_of
-from submitter.supervise.steps import Step, as_rows, steps_in, trained
+from submitter.supervise.steps import as_rows
 from submitter.supervise.versions import VERSIONS, versions_in
 from submitter.supervise.world import World, shown
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 
 from submitter.gang.hang import STEPS_COUNTED, TIMES_MEDIAN
 from submitter.gang.plan import HangPlan
+from submitter.gang.step_lines import Step
 from submitter.ledger import Attempt, Ledger, LedgerError
 from submitter.supervise.kept import plan_of
-from submitter.supervise.steps import Step
 
 HANG_TOLD = "supervise.hung"
 """The event that is written before the supervisor stops a hung attempt."""

@@ -18,6 +18,7 @@ from submitter.cluster.errors import RayError
 from submitter.cluster.logs import as_ray_reads
 from submitter.errors import UsageError
 from submitter.gang.record import FITNESS_PREFIX, parse_proof, parse_verdict
+from submitter.gang.step_lines import steps_in
 from submitter.ledger import Attempt, Ledger, Run
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY
 from submitter.supervise.find import Found, find_run
@@ -25,7 +26,6 @@ from submitter.supervise.log_end import head_of
 from submitter.supervise.nodes import UNFIT, keep_proposals, proposed
 from submitter.supervise.outcome import end_in, outcome_of
 from submitter.supervise.run_state import document, seconds, state_of
-from submitter.supervise.steps import steps_in
 from submitter.texts import Tell
 
 TAIL_LINES = 200

@@ -9,13 +9,14 @@ from typing import Literal
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.gang.record import RESUME_PREFIX, parse_resume
+from submitter.gang.step_lines import steps_in, trained
 from submitter.ledger import Attempt, Run
 from submitter.supervise.endings import STOP_TOLD, ended, lost, told_of
 from submitter.supervise.hang import HANG_TOLD, Bound, bound_of
 from submitter.supervise.lanes import Care, Pause
 from submitter.supervise.log_end import Fresh, LogEnd
 from submitter.supervise.notices import recovered
-from submitter.supervise.steps import as_rows, steps_in, trained
+from submitter.supervise.steps import as_rows
 from submitter.supervise.world import POLL_FIRST_S, World, shown
 
 POLL_GROWTH = 0.1

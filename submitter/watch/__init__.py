@@ -1,1 +1,1 @@
-"""How people see a run: the terminal, web pages, Prometheus, a report. Reads the ledger, and changes nothing by itself."""
+"""How people see a run: the terminal, web pages, Prometheus, a report. Reads the ledger; changes nothing by itself."""

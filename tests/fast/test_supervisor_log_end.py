@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from submitter.gang.step_lines import steps_in, trained
 from submitter.supervise import log_end
 from submitter.supervise.log_end import LINE_BYTES, LogEnd, Piece, bounded
-from submitter.supervise.steps import Step, step_of, steps_in, trained
 
 
 def _last(log: bytes, lines: int) -> Piece:
@@ -61,54 +58,6 @@ def test_bounded_keeps_the_end(chunks: list[bytes], most: int) -> None:
     kept, cut = bounded(chunks, most)
     assert whole.endswith(kept)
     assert len(kept) == len(whole) or (cut and len(kept) >= most)
-
-
-def test_a_step_as_verl_prints_it() -> None:
-    line = (
-        "\x1b[36m(TaskRunner pid=812, ip=10.0.0.2)\x1b[0m step:12 - actor/pg_loss:-0.5 - actor/lr:1e-06"
-        " - critic/score/mean:np.float64(0.25) - actor/grad_norm:nan - training/global_step:12 - timing_s/step:61.5"
-        "\x1b[32m [repeated 2x across cluster] (Ray deduplicates logs by default.)\x1b[0m"
-    )
-    assert step_of(line) == Step(
-        12,
-        {
-            "actor/pg_loss": -0.5,
-            "actor/lr": 1e-06,
-            "critic/score/mean": 0.25,
-            "actor/grad_norm": "nan",
-            "training/global_step": 12.0,
-            "timing_s/step": 61.5,
-        },
-    )
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "timing_s/step:12 - x:1",
-        "[response] First step:3 - mix the flour",
-        "training/global_step:12 - x:1",
-        "step: 12 - x:1",
-        "step:x - y:1",
-        "{'step:12'}",
-        "step:9999999999999999999 - x:1",
-    ],
-)
-def test_what_is_no_step(line: str) -> None:
-    assert step_of(line) is None
-
-
-def test_step_0_is_a_validation_and_a_step_logged_again_counts_once() -> None:
-    steps = steps_in(["step:0 - val:1", "step:1 - a:1", "step:2 - a:1", "step:2 - a:3", "noise"])
-    assert trained(steps) == [1, 2]
-    assert steps[-1].metrics == {"a": 3.0}
-
-
-@given(st.text(max_size=200))
-def test_any_line_is_read_without_an_error_and_fits_json(text: str) -> None:
-    step = step_of(f"step:1 - {text}".replace("\n", " "))
-    if step is not None:
-        json.loads(json.dumps(step.metrics, allow_nan=False))
 
 
 def test_of_a_line_that_never_ends_little_is_kept() -> None:

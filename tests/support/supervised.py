@@ -15,6 +15,7 @@ import psutil
 from submitter.cluster.client import RayClient
 from submitter.cluster.errors import RayError
 from submitter.gang.record import parse_proof
+from submitter.gang.step_lines import steps_in, trained
 from submitter.job.load import load_job
 from submitter.job.model import Job
 from submitter.ledger import Attempt, Ledger, Run
@@ -23,7 +24,6 @@ from submitter.rehearsal.local_cluster import LocalCluster
 from submitter.rehearsal.overlay import apply_overlay, load_overlay
 from submitter.rehearsal.rehearse import PACKAGE
 from submitter.supervise.serve import ensure_running
-from submitter.supervise.steps import steps_in, trained
 from submitter.supervise.submit import submit
 from tests.support.processes import carrying, command_line, wait_for
 
