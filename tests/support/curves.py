@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 
 SAVE_EVERY = 20
 TEST_EVERY = 10
@@ -74,7 +75,7 @@ PHASES = (
 OTHER = 0.03
 SAVING = 0.3
 TESTING = 0.5
-"""So much longer takes a step that saves, or validates."""
+"""So many shares more takes a step that saves; validation comes after it."""
 STEP_S = "timing_s/step"
 
 
@@ -84,7 +85,8 @@ class Logged:
 
     steps: Sequence[int]
     rows: Sequence[Mapping[str, float]]
-    step_s: Sequence[float]
+    took_s: Sequence[float]
+    """With validation, which verl measures beside the step."""
 
 
 def logged(run: str, attempt: int, steps: range, *, total: int, metrics: int, step_s: float, nodes: int) -> Logged:
@@ -92,7 +94,7 @@ def logged(run: str, attempt: int, steps: range, *, total: int, metrics: int, st
     phases = {one.name: _scaled(one.values(steps, total, seed(run, attempt, one.name)), step_s) for one in PHASES}
     saves = [step_s * SAVING * (step % SAVE_EVERY == 0) for step in steps]
     tests = [step_s * TESTING * (step % TEST_EVERY == 0) for step in steps]
-    times = [math.fsum(parts) + step_s * OTHER for parts in zip(*phases.values(), saves, tests, strict=True)]
+    times = [math.fsum(parts) + step_s * OTHER for parts in zip(*phases.values(), saves, strict=True)]
     columns: dict[str, Sequence[float]] = {
         **{one.name: one.values(steps, total, seed(run, attempt, one.name)) for one in CURVES[:5]},
         STEP_S: times,
@@ -113,7 +115,7 @@ def logged(run: str, attempt: int, steps: range, *, total: int, metrics: int, st
             row["timing_s/save_checkpoint"] = save
         if test:
             row.update({"timing_s/testing": test, VALIDATION: accuracy(run, attempt, step, total)})
-    return Logged(steps, rows, times)
+    return Logged(steps, rows, [*map(add, times, tests)])
 
 
 def accuracy(run: str, attempt: int, step: int, total: int) -> float:

@@ -182,7 +182,7 @@ class _Timeline:
         )
         began_ms, self._now_ms = self._now_ms, self._now_ms + START_MS
         seen_ms = []
-        for took_s in log.step_s:
+        for took_s in log.took_s:
             self._now_ms += round(took_s * 1000)
             seen_ms.append(self._now_ms)
         failure = FAILURES[(attempt - 1) % len(FAILURES)]
