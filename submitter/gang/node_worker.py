@@ -24,6 +24,7 @@ from .probes.network import open_ports
 from .probes.wish import Wish
 from .remains import Remains
 from .share import GangActor
+from .telemetry.sampler import Sampler
 
 CALLS_AT_ONCE = 4
 """Threads: a ping is answered while a sweep or the facts are being read."""
@@ -63,10 +64,14 @@ class NodeWorker:
         self._meeting: Meeting | None = None
         self._remains = Remains()
         self._known = Known(attempt)
+        self._sampler = Sampler()
 
-    def ping(self) -> None:
-        """Answers; from the first one on, which comes when the trainer starts, processes are noted."""
+    def ping(self) -> dict[str, Any] | None:
+        """The newest sample of the node, each once; None: none since the last ping. From the first ping on, which comes
+        when the trainer starts, processes are noted and the node is sampled."""
         self._known.start()
+        self._sampler.start()
+        return self._sampler.news()
 
     def identity(self) -> tuple[int, str]:
         """(pid, start time) of this process: lets a replacement end it for sure."""

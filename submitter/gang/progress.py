@@ -9,6 +9,7 @@ from .hang import Pace
 from .heartbeat import SteadyClock
 from .plan import HangPlan
 from .say import say, warn
+from .step_lines import Step
 from .steps import LogTail, seen_in
 
 LOOK_EVERY_S = 1.0
@@ -22,6 +23,9 @@ class Progress:
         self._looked = self._now()
         self._tail: LogTail | None = None
         self._pace: Pace | None = None
+        self._newest: Step | None = None
+        self.total: int | None = None
+        """Of the steps that there will be, once the trainer has said it."""
         if plan is None:
             say("hang: not measured: this trainer's steps are not in its log")
             return
@@ -39,12 +43,20 @@ class Progress:
             return None
         self._looked = now
         try:
-            self._pace.see(seen_in(self._tail.read()), now)
+            seen = seen_in(self._tail.read())
         except OSError as error:
             warn(f"hang: not measured any more: {error}")
             self._tail = None
             return None
+        self._newest = seen.newest or self._newest
+        self.total = seen.total if self.total is None else self.total
+        self._pace.see(seen, now)
         return self._pace.hung(now)
+
+    def news(self) -> Step | None:
+        """The newest step, once."""
+        found, self._newest = self._newest, None
+        return found
 
     def _now(self) -> float:
         """A clock that stands still while the driver itself is stopped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 
@@ -9,10 +10,11 @@ from .ended import Ended, Stop
 from .evidence import tell_hang
 from .heartbeat import FIRST_LIMIT_S
 from .launcher import Launch, LaunchResult, Running
-from .members import Gang
+from .members import RUN_VARIABLE, Gang
 from .plan import Plan
 from .progress import Progress
 from .say import say
+from .telemetry.publish import Publisher
 from .watch import Watch
 
 POLL_S = 0.25
@@ -40,9 +42,10 @@ def train(plan: Plan, gang: Gang, stop: Stop) -> LaunchResult:
     if ended := _trouble_within(watch, stop, FIRST_ANSWERS_S):
         raise ended
     progress = Progress(plan.hang)
+    publisher = Publisher(os.environ.get(RUN_VARIABLE, gang.attempt), gang.attempt)
     running = _launch(plan, gang)
     try:
-        return _follow(running, watch, progress, gang, stop)
+        return _follow(running, watch, progress, publisher, gang, stop)
     except Ended:
         raise
     except BaseException:  # a bug of ours must not leave a trainer without a watch
@@ -58,7 +61,9 @@ def _launch(plan: Plan, gang: Gang) -> Running:
         raise Ended("launch_failed", evidence=(f"{type(error).__name__}: {error}",)) from error
 
 
-def _follow(running: Running, watch: Watch, progress: Progress, gang: Gang, stop: Stop) -> LaunchResult:
+def _follow(
+    running: Running, watch: Watch, progress: Progress, publisher: Publisher, gang: Gang, stop: Stop
+) -> LaunchResult:
     while (result := running.poll(POLL_S)) is None:
         if stop.requested:
             raise _stopped(running)
@@ -66,6 +71,9 @@ def _follow(running: Running, watch: Watch, progress: Progress, gang: Gang, stop
             raise _frozen(running, watch, ended)
         if line := progress.hung():
             raise _hung(running, watch, gang, stop, line)
+        publisher.samples(watch.samples())
+        if step := progress.news():
+            publisher.step(step, progress.total)
     if stop.requested:  # Ray signals the trainer too, which may end first
         raise Ended("stopped", code=result.code)
     if result.code != 0 and (ended := _trouble_within(watch, stop, AFTERMATH_S)):

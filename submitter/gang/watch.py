@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from .ended import Ended
@@ -28,6 +29,7 @@ class Watch:
         self._gang = gang
         self._pulses = [NodePulse() for _ in gang.members]
         self._asked: dict[Any, Pulse] = {}
+        self._samples: list[tuple[str, Mapping[str, Any]]] = []
         self._clock = SteadyClock()
         self._identities = [worker.identity.remote() for worker in gang.workers]
         nothing = ray.remote(num_cpus=0, max_retries=0)(_nothing)
@@ -54,6 +56,11 @@ class Watch:
         """Every node has answered a ping and a task that were sent after `moment`."""
         return all(pulse.well_since(moment) for pulse in self._pulses)
 
+    def samples(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """(IP, sample) of each that has come with the answer to a ping since the last call."""
+        found, self._samples = self._samples, []
+        return found
+
     def evidence(self) -> tuple[str, ...]:
         """One line per node that answers within 3 s; a node worker that is silent already is not waited for."""
         now = self.now()
@@ -70,10 +77,16 @@ class Watch:
         for reference in ready:
             pulse = self._asked.pop(reference)
             try:
-                self._ray.get(reference, timeout=1)
+                self._keep(pulse, self._ray.get(reference, timeout=1))
                 pulse.answer(now)
             except self._ray.exceptions.RayError:  # an answer too: the process or its node has gone
                 pulse.fail(now)
+
+    def _keep(self, pulse: Pulse, answer: Any) -> None:
+        """A ping's answer: the newest sample, if there is one. A task's is nothing."""
+        if isinstance(answer, dict):
+            index = next(number for number, one in enumerate(self._pulses) if one.ping is pulse)
+            self._samples.append((self._gang.members[index].ip, answer))
 
     def _ask(self, index: int, now: float) -> None:
         pulse = self._pulses[index]

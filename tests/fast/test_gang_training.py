@@ -20,6 +20,7 @@ from submitter.gang.launch_ray import launch
 from submitter.gang.launcher import LaunchResult
 from submitter.gang.members import Gang
 from submitter.gang.plan import Plan
+from submitter.gang.step_lines import Step
 from tests.support.processes import carrying, wait_for
 
 GANG = Gang("t-a1", (), (), 1, True)
@@ -76,6 +77,9 @@ class Watch:
     def evidence(self) -> tuple[str, ...]:
         return ("10.0.0.2: load 1",)
 
+    def samples(self) -> list[tuple[str, dict[str, Any]]]:
+        return [("10.0.0.2", {"at": 1.0})]
+
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,12 +93,36 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 class Progress:
     line: str | None = None
 
+    newest: Step | None = None
+    total: int | None = None
+
     def hung(self) -> str | None:
         return self.line
 
+    def news(self) -> Step | None:
+        return self.newest
 
-def follow(trainer: Trainer, watch: Watch, stop: Stop | None = None, progress: Progress | None = None) -> LaunchResult:
-    return training._follow(trainer, watch, progress or Progress(), GANG, stop or Stop())  # type: ignore[arg-type]
+
+@dataclass
+class Publisher:
+    seen: list[Any] = field(default_factory=list)
+
+    def samples(self, samples: list[tuple[str, dict[str, Any]]]) -> None:
+        self.seen += samples
+
+    def step(self, step: Step, total: int | None) -> None:
+        self.seen.append((step.number, total))
+
+
+def follow(
+    trainer: Trainer,
+    watch: Watch,
+    stop: Stop | None = None,
+    progress: Progress | None = None,
+    publisher: Publisher | None = None,
+) -> LaunchResult:
+    parts: Any = (trainer, watch, progress or Progress(), publisher or Publisher(), GANG, stop or Stop())
+    return training._follow(*parts)
 
 
 def frozen() -> Ended:
@@ -105,6 +133,12 @@ def test_the_trainers_result_passes_through() -> None:
     trainer = Trainer(code=7, polls=3)
     assert follow(trainer, Watch()) == LaunchResult(7)
     assert trainer.calls == []
+
+
+def test_steps_and_samples_are_published_while_it_runs() -> None:
+    publisher = Publisher()
+    follow(Trainer(polls=2), Watch(), progress=Progress(newest=Step(3, {}), total=8), publisher=publisher)
+    assert publisher.seen == [("10.0.0.2", {"at": 1.0}), (3, 8)]
 
 
 @pytest.mark.parametrize(("gentle", "code"), [(True, 0), (False, -9)])

@@ -147,6 +147,15 @@ def test_well_nodes_are_left_alone(scene: Scene) -> None:
     assert scene.killed == []
 
 
+def test_samples_come_with_the_answers_to_pings(scene: Scene) -> None:
+    scene.workers[2].state = lambda: {"at": scene.now}
+    assert scene.run(5) is None
+    found = scene.watch.samples()
+    assert {ip for ip, _ in found} == {"10.0.0.3"}
+    assert [sample["at"] for _, sample in found] == sorted({sample["at"] for _, sample in found})
+    assert scene.watch.samples() == []
+
+
 def test_a_silent_node_worker_is_replaced_and_the_old_one_ended_for_sure(
     scene: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:

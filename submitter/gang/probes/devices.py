@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..masking import beginning
+from ..telemetry.tool import Ran, ToolMissingError, ToolSilentError
+from ..telemetry.tool import run as run_tool
 from .measure import Facts, NotMeasuredError, Probe
 from .npu_smi import UnreadableError, parse
 from .verdict import Judge, Node, Severity, Verdict
@@ -49,6 +50,19 @@ def npus(_wish: Wish, run: Callable[[], str] | None = None, proc: Path = Path("/
     here = in_host_pids(proc)
     holders = [{**process, **_process(int(process["pid"]), proc, here)} for process in table.as_json()["processes"]]
     return {"npu_smi": table.version, "devices": table.as_json()["devices"], "processes": holders}
+
+
+def look(bound_s: float = NPU_SMI_S - 0.5) -> Ran:
+    """What `npu-smi info` says. Raises NotMeasuredError: it is not there, hangs, or fails."""
+    try:
+        ran = run_tool(bound_s)
+    except ToolMissingError:
+        raise NotMeasuredError("no npu-smi on the PATH of this node's Ray") from None
+    except ToolSilentError:
+        raise NotMeasuredError(_HANGS[0]) from None
+    if ran.code != 0:
+        raise NotMeasuredError(_failed(ran.code, ran.text.strip().splitlines()))
+    return ran
 
 
 def in_host_pids(proc: Path = Path("/proc")) -> bool:
@@ -192,16 +206,7 @@ def _severity(node: Node) -> Severity:
 
 
 def _npu_smi() -> str:
-    try:
-        done = subprocess.run(["npu-smi", "info"], capture_output=True, timeout=NPU_SMI_S - 0.5, check=False)
-    except FileNotFoundError:
-        raise NotMeasuredError("no npu-smi on the PATH of this node's Ray") from None
-    except subprocess.TimeoutExpired:
-        raise NotMeasuredError(_HANGS[0]) from None
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-        raise NotMeasuredError(_failed(done.returncode, said))
-    return done.stdout.decode(errors="replace")
+    return look().text
 
 
 def _failed(code: int, said: Sequence[str]) -> str:

@@ -34,6 +34,11 @@ class Device:
     """`OK`, `Warning`, `Alarm`, `Critical`, `UNKNOWN` …, as printed."""
     hbm_used_mb: int | None
     hbm_total_mb: int | None
+    use: int | None = None
+    """Of its AI cores, percent."""
+    power_w: float | None = None
+    """Of the whole card: on A3 the first chip alone tells it."""
+    temp_c: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ def _is_process_heading(row: Sequence[str]) -> bool:
 
 
 def _devices(rows: Sequence[Sequence[str]]) -> Iterator[Device]:
+    over: Sequence[str] = ()
     names: Sequence[str] = ()
     first: Sequence[str] | None = None
     for row in rows:
@@ -83,22 +89,26 @@ def _devices(rows: Sequence[Sequence[str]]) -> Iterator[Device]:
             raise UnreadableError  # cut off: who counts the rest finds devices missing that are there
         if len(row) >= 2 and row[0].split()[:1] in (["Chip"], ["Device"]):
             names = row
+        elif len(row) >= 2 and row[0].split()[:1] == ["NPU"]:
+            over = row
         elif not names or len(row) < 3 or not row[0].partition(" ")[0].isdecimal():
             continue
         elif first is None:
             first = row
         else:
-            yield _device(first, row, names)
+            yield _device(first, row, over, names)
             first = None
     if first is not None:
         raise UnreadableError
 
 
-def _device(first: Sequence[str], second: Sequence[str], names: Sequence[str]) -> Device:
+def _device(first: Sequence[str], second: Sequence[str], over: Sequence[str], names: Sequence[str]) -> Device:
     card, _, name = first[0].partition(" ")
     numbers = second[0].split()
     has_physical = "Phy-ID" in names[0]
     used, total = _hbm(second, names)
+    numbers_of = {**_numbers(first, over), **_numbers(second, names)}
+    use = numbers_of.get("AICore(%)")
     return Device(
         card=int(card),
         chip=int(numbers[0]),
@@ -107,6 +117,9 @@ def _device(first: Sequence[str], second: Sequence[str], names: Sequence[str]) -
         health=first[1],
         hbm_used_mb=used,
         hbm_total_mb=total,
+        use=None if use is None else round(use),
+        power_w=numbers_of.get("Power(W)"),
+        temp_c=numbers_of.get("Temp(C)"),
     )
 
 
@@ -119,6 +132,22 @@ def _hbm(row: Sequence[str], names: Sequence[str]) -> tuple[int | None, int | No
             used, total = usages[kinds.index("HBM-Usage(MB)")]
             return None if used.startswith("-") else int(used), int(total)  # -1: the driver does not tell
     return None, None
+
+
+def _numbers(row: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """Of cells with several columns each, by the columns' names; a usage (`0 / 0`) is one column and no number."""
+    found: dict[str, float] = {}
+    for cell, heading in zip(row[2:], names[2:], strict=False):
+        columns, values = heading.split(), _USAGE.sub("/", cell).split()
+        if len(columns) == len(values):
+            found.update(
+                {column: float(value) for column, value in zip(columns, values, strict=True) if _is_number(value)}
+            )
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
 
 
 def _processes(rows: Sequence[Sequence[str]]) -> Iterator[Process]:
