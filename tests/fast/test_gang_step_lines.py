@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_cut_anywhere_nothing_changes(lines: list[bytes], cuts: list[int]) -> No
     log = b"".join(line + b"\n" for line in lines)
     edges = [0, *sorted(min(cut, len(log)) for cut in cuts), len(log)]
     reader = StepReader()
-    read = [step for begin, end in zip(edges, edges[1:], strict=False) for step in reader.feed(log[begin:end])]
+    read = [step for begin, end in pairwise(edges) for step in reader.feed(log[begin:end])]
     assert read == [step for line in log.split(b"\n") if (step := step_of(line.decode("utf-8", "replace")))]
 
 
