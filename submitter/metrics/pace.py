@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
 from submitter.metrics.recent import Row
@@ -38,7 +39,7 @@ def step_seconds(rows: Sequence[Row]) -> list[float]:
     The trainer measures step and validation itself. What lies between is the usual distance of two rows' arrival
     beyond that: only the usual one, since rows may arrive in lumps, when a log is read late.
     """
-    gaps = [_gap_s(before, row) for before, row in zip(rows, rows[1:], strict=False)]
+    gaps = [_gap_s(before, row) for before, row in pairwise(rows)]
     measured = [row.step_s for row in rows]
     if any(one is None for one in measured):
         return _arrivals(rows, [gap for gap in gaps if gap is not None])
@@ -47,10 +48,15 @@ def step_seconds(rows: Sequence[Row]) -> list[float]:
     return [(one or 0.0) + between for one in measured]
 
 
-def per_hour(seconds: Sequence[float]) -> float | None:
-    """Steps per hour at the usual pace; None when no step took any time."""
+def usual_s(seconds: Sequence[float]) -> float | None:
+    """What a step takes on average over a usual stretch of them; None when that is not known."""
     usual = median(_means(seconds, _block(len(seconds), len(seconds)))) if seconds else 0.0
-    return 3600 / usual if usual > 0 else None
+    return usual if usual > 0 else None
+
+
+def per_hour(usual: float | None) -> float | None:
+    """Steps per hour at that pace."""
+    return 3600 / usual if usual else None
 
 
 def eta(seconds: Sequence[float], left: int | None) -> Eta | None:

@@ -27,7 +27,7 @@ PHASES: Mapping[str, tuple[str, ...]] = {
     "validation": ("testing",),
 }
 """Names after `timing_s/`. Only such as verl's trainers measure side by side: `generate_sequences`, `agent_loop/…` and
-the like are parts of `gen`. The async trainers of `experimental` call theirs differently (`timing_s/timing_s/…` too)."""
+the like are parts of `gen`. The asynchronous trainers of `experimental` have names of their own."""
 
 PHASE_NAMES: Mapping[str, tuple[str, ...]] = {
     phase: tuple(f"timing_s/{name}" for name in names) for phase, names in PHASES.items()

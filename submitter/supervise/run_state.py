@@ -26,6 +26,11 @@ def state_of(run: Run, newest: Attempt | None) -> str:
     return (newest.seen_state or "pending").lower()
 
 
+def attempt_state(attempt: Attempt) -> str:
+    """Ray's last word on it, else what was seen last."""
+    return (attempt.state or attempt.seen_state or ("pending" if attempt.posted_ms else SUBMITTING)).lower()
+
+
 def document(run: Run, ledger: Ledger, clock: Callable[[], float] = time.time) -> dict[str, Any]:
     """As `status --json` shows it; times in Unix seconds, null for what is not known."""
     attempts = ledger.attempts(run.run)
@@ -50,7 +55,7 @@ def _row(attempt: Attempt, decided: Decided | None) -> dict[str, Any]:
     end = attempt.end or {}
     return {
         "id": attempt.submission_id,
-        "state": (attempt.state or attempt.seen_state or ("pending" if attempt.posted_ms else SUBMITTING)).lower(),
+        "state": attempt_state(attempt),
         "reason": attempt.reason,
         "summary": diagnosis.get("summary"),
         "fix": diagnosis.get("fix"),

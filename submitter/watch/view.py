@@ -91,6 +91,7 @@ class AttemptView:
     void_steps: int
     """Of its steps, those that a later attempt has trained again."""
     nodes: tuple[str, ...] | None
+    """Of its end record; of one that goes on, those that measure."""
     changes: tuple[str, ...]
     decision: Mapping[str, Any] | None
     """That followed its end."""
