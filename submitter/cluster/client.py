@@ -186,11 +186,15 @@ class RayClient:
 
     def log_of(self, info: JobInfo, lines: int) -> Iterator[bytes]:
         """The last `lines` lines (-1: all) of a job that was just asked for, in pieces; none while there is no log."""
+        chunks = self.beside_log(info, f"job-driver-{info.submission_id}.log", lines)
+        return self._log_or_else(chunks, info.submission_id, lines)
+
+    def beside_log(self, info: JobInfo, filename: str, lines: int) -> Iterator[bytes]:
+        """As `log_of`, of a file in the folder where the driver's log lies. Raises `RayError`: also where it is not."""
         if info.driver_node_id is None:
             return iter(())
-        query = {"node_id": info.driver_node_id, "filename": f"job-driver-{info.submission_id}.log", "lines": lines}
-        chunks = self.transport.stream(f"/api/v0/logs/file?{urlencode(query)}", timeout_s=self.timeout_s)
-        return self._log_or_else(chunks, info.submission_id, lines)
+        query = {"node_id": info.driver_node_id, "filename": filename, "lines": lines}
+        return self.transport.stream(f"/api/v0/logs/file?{urlencode(query)}", timeout_s=self.timeout_s)
 
     def has_starter(self, submission_id: str) -> bool:
         """Whether Ray still has the actor that starts the job's driver and watches it, in whatever state but dead."""

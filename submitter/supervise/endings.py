@@ -17,6 +17,7 @@ from submitter.ledger import Attempt, Quarantined, Run
 from submitter.recovery.diagnose import Diagnosis, Facts, diagnose
 from submitter.recovery.logs import BLOCK_BYTES, Source
 from submitter.recovery.reasons import REASONS
+from submitter.supervise.catch_up import are_missing, catch_up
 from submitter.supervise.hang import HANG_TOLD
 from submitter.supervise.lanes import Care
 from submitter.supervise.log_end import HEAD_BYTES, MOST_LINES, head_of, last_lines
@@ -48,6 +49,8 @@ class Ending:
     """IPs of the gang's nodes; None before they were proved, and when the log cannot be read."""
     resumed_from: int | None
     steps: list[Step]
+    is_whole: bool
+    """They are all that was logged."""
     versions: dict[str, str]
     """Of what was installed there, as `versions_in` has them."""
 
@@ -76,6 +79,8 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
             holder=world.holder.token,
         )
         _note(world, run, attempt, diagnosis)
+    if not ending.is_whole and are_missing(attempt, attempt.last_step, ending.steps):
+        catch_up(world, run, attempt, info)
 
 
 def diagnosed(world: World, run: Run, attempt: Attempt) -> Care[None]:
@@ -149,6 +154,7 @@ def read_ending(client: RayClient, info: JobInfo, sleep: Callable[[float], None]
         nodes=[proof["ip"] for line in first if (proof := parse_proof(line, info.submission_id))] or None,
         resumed_from=next((found["step"] for line in first if (found := parse_resume(line, info.submission_id))), None),
         steps=steps_in(lines),
+        is_whole=tail is not None and tail.whole,
         versions=versions_in(first, info.submission_id),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import deque
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ class Bound:
     def note(self, steps: Sequence[Step], now_s: float) -> None:
         for step in steps:
             self._trained = self._trained or step.number > 0
-            if (took := _took_s(step)) is not None:
+            if (took := took_s(step)) is not None:
                 self._times.append(took)
             elif self._seen_s is not None and now_s > self._seen_s:
                 self._times.append(now_s - self._seen_s)
@@ -65,6 +66,7 @@ def _hang_plan(ledger: Ledger, attempt: Attempt) -> HangPlan | None:
     return None
 
 
-def _took_s(step: Step) -> float | None:
-    found = (step.metrics.get(name) for name in _STEP_TIMES)
-    return next((value for value in found if isinstance(value, float)), None)
+def took_s(step: Step) -> float | None:
+    """As the trainer measured it; None: it did not."""
+    found = (step.metrics.get(name, math.nan) for name in _STEP_TIMES)
+    return next((value for value in found if math.isfinite(value)), None)

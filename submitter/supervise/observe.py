@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.gang.record import RESUME_PREFIX, parse_resume
-from submitter.gang.step_lines import steps_in, trained
+from submitter.gang.step_lines import Step, steps_in, trained
 from submitter.ledger import Attempt, Run
+from submitter.supervise.catch_up import are_missing, catch_up
 from submitter.supervise.endings import STOP_TOLD, ended, lost, told_of
+from submitter.supervise.file_logger import FileSteps, file_of
 from submitter.supervise.hang import HANG_TOLD, Bound, bound_of
 from submitter.supervise.lanes import Care, Pause
 from submitter.supervise.log_end import Fresh, LogEnd
 from submitter.supervise.notices import recovered
 from submitter.supervise.steps import as_rows
+from submitter.supervise.telemetry import Telemetry
 from submitter.supervise.world import POLL_FIRST_S, World, shown
 
 POLL_GROWTH = 0.1
@@ -45,8 +49,11 @@ def watch(world: World, run: Run, attempt: Attempt) -> Care[None]:
 @dataclass(frozen=True)
 class _Look:
     info: JobInfo | None
-    fresh: Fresh | None
+    fresh: Fresh | None = None
     """None: the log was not read, or cannot be."""
+    samples: Sequence[Mapping[str, Any]] = ()
+    filed: Sequence[Step] = ()
+    """From the file logger's file."""
 
 
 class _Watching:
@@ -56,6 +63,8 @@ class _Watching:
         self._attempt = attempt
         self._id = attempt.submission_id
         self._log = LogEnd()
+        self._telemetry = Telemetry(self._id, world.clock)
+        self._file = FileSteps(file_of(attempt, world.ledger))
         now = world.clock()
         self._status: str | None = None
         self._changed_s = self._lived_s = now
@@ -63,6 +72,8 @@ class _Watching:
         self._last_step = attempt.last_step
         self._bound: Bound = bound_of(world.ledger, attempt)
         self._missing = self._orphaned = 0
+        self._caught_up = False
+        """Once in a care: what is missing after that, the end of the attempt brings."""
         self._orphan_s = now
         self._stop_asked_s: float | None = None
         self._told = told_of(world, attempt)
@@ -76,7 +87,7 @@ class _Watching:
         if seen.info.ended:
             yield from ended(self._world, self._run, self._attempt, seen.info)
             return True
-        self._note(seen.info, seen.fresh)
+        self._note(seen.info, seen)
         if (yield from self._is_orphan(seen.info)):
             lost(self._world, self._run, self._attempt, "job_supervisor_actor_start_timeout")
             return True
@@ -93,13 +104,14 @@ class _Watching:
         """In a lane's thread."""
         info = client.job(self._id)
         if info is None or info.status != "RUNNING" or self._world.clock() - self._read_s < self._read_every_s():
-            return _Look(info, None)
+            return _Look(info)
         self._read_s = self._world.clock()
+        samples, filed = self._telemetry.read(client, info), self._file.read()
         try:
-            return _Look(info, self._log.read(client, info))
+            return _Look(info, self._log.read(client, info), samples, filed)
         except RayError:  # the cluster's word on the job stands without it
             self._lived_s = self._world.clock()  # not measured is not silent
-            return _Look(info, None)
+            return _Look(info, None, samples, filed)
 
     def _lost_sight(self) -> None:
         self._status = None  # what comes next is a change, and until then nothing was measured
@@ -114,15 +126,17 @@ class _Watching:
         lost(self._world, self._run, self._attempt, "cluster_lost")
         return True
 
-    def _note(self, info: JobInfo, fresh: Fresh | None) -> None:
-        now = self._world.clock()
+    def _note(self, info: JobInfo, seen: _Look) -> None:
+        now, fresh = self._world.clock(), seen.fresh
         changed = info.status != self._status
         if changed:
             self._status = info.status
             self._changed_s = self._lived_s = now
         if fresh is not None and fresh.grown:
             self._lived_s = now
-            changed = self._note_lines(fresh.lines) or changed
+            changed = self._note_lines(info, fresh.lines) or changed
+        changed = self._note_steps(info, seen.filed) or changed
+        self._world.ledger.record_samples(self._run.run, self._attempt.attempt, seen.samples)
         if changed or now - self._noted_s >= NOTE_EVERY_S:
             self._noted_s = now
             self._world.ledger.observe(
@@ -133,14 +147,20 @@ class _Watching:
                 now_ms=self._world.wall_ms(),
             )
 
-    def _note_lines(self, lines: list[str]) -> bool:
+    def _note_lines(self, info: JobInfo, lines: list[str]) -> bool:
         """Whether a step was among them."""
         for line in lines:
             if line.startswith(RESUME_PREFIX) and (resume := parse_resume(line, self._id)):
                 self._world.ledger.record_resumed(self._id, resume["step"])
-        steps = steps_in(lines)
+                self._attempt = replace(self._attempt, resumed_from=resume["step"])
+        return self._note_steps(info, steps_in(lines))
+
+    def _note_steps(self, info: JobInfo, steps: Sequence[Step]) -> bool:
         if not steps:
             return False
+        if not self._caught_up and are_missing(self._attempt, self._last_step, steps):
+            self._caught_up = True
+            catch_up(self._world, self._run, self._attempt, info)
         self._world.ledger.record_steps(self._run.run, self._attempt.attempt, as_rows(steps, self._world.wall_ms()))
         self._bound.note(steps, self._world.clock())
         if numbers := trained(steps):

@@ -100,7 +100,7 @@ class Supervisor:
 
     @property
     def idle(self) -> bool:
-        return not self._tasks
+        return not self._tasks and not self._world.aside.busy
 
     def _look(self) -> None:
         now = self._world.clock()

@@ -14,6 +14,7 @@ from submitter.errors import NpurunError, Place, UsageError
 from submitter.ledger import Ledger, Run
 from submitter.ledger.model import Holder
 from submitter.recovery.policy import Policy
+from submitter.supervise.aside import Aside
 from submitter.supervise.clusters import Cluster, Connect, CredentialsError, is_away
 from submitter.supervise.lanes import Care, Pause, ask
 from submitter.supervise.notify import Message
@@ -60,6 +61,8 @@ class World:
     """None: by the number of runs."""
     runs: int = 0
     """In care."""
+    aside: Aside = field(default_factory=Aside)
+    """For work that no run waits for."""
     _clusters: dict[str, Cluster] = field(default_factory=dict)
     _said_away: dict[str, float] = field(default_factory=dict)
     """By run: when next."""

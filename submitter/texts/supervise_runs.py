@@ -96,6 +96,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "run {run}: {error}; tried again in {seconds} s",
         "运行 {run}：{error}；{seconds} 秒后重试",
     ),
+    "supervise.caught_up": (
+        "the log of {submission} was read once more from its beginning: {steps} steps in all",
+        "已从头重新读取 {submission} 的日志：共 {steps} 步",
+    ),
+    "supervise.not_caught_up": (
+        "steps of {submission} that were logged while nobody looked are missing: {error}",
+        "{submission} 在无人查看期间记录的部分步骤缺失：{error}",
+    ),
     "supervise.poll_max": (
         "{value} is no number of seconds between 0 and 3600",
         "{value} 不是 0 到 3600 之间的秒数",

@@ -15,9 +15,11 @@ from submitter.cluster.client import HeadNode, JobInfo
 from submitter.cluster.errors import failure
 from submitter.cluster.packages import Package
 from submitter.gang.record import EXIT_OF_REASON, End, Resume, resume_line
+from submitter.gang.telemetry.sample import TELEMETRY_FILE
 from submitter.ledger import Ledger, Run, this_process
 from submitter.recovery.policy import Policy
 from submitter.render.request import ATTEMPT_KEY, JOB_KEY, RUN_KEY, SPEC_KEY, request_bytes
+from submitter.supervise.aside import Aside
 from submitter.supervise.lanes import Ask, answered
 from submitter.supervise.notify import Message
 from submitter.supervise.supervisor import Supervisor
@@ -40,6 +42,8 @@ class Job:
     info: JobInfo
     body: dict[str, Any]
     log: bytes = b""
+    telemetry: bytes = b""
+    """The file beside the log; empty: there is none."""
 
     @property
     def live(self) -> bool:
@@ -106,6 +110,13 @@ class FakeCluster:
         self._met("log_of")
         log = self.jobs[info.submission_id].log
         return iter([log if lines < 0 else b"".join(log.splitlines(keepends=True)[-lines:])])
+
+    def beside_log(self, info: JobInfo, filename: str, lines: int) -> Iterator[bytes]:
+        self._met("beside_log")
+        found = self.jobs[info.submission_id].telemetry
+        if not found or filename != TELEMETRY_FILE.format(attempt=info.submission_id):
+            raise failure("cluster.server_error", ADDRESS, status=500, code=500, cause="A file is not found")
+        return iter([b"".join(found.splitlines(keepends=True)[-lines:])])
 
     def has_package(self, uri: str) -> bool:
         self._met("has_package")
@@ -199,6 +210,14 @@ class InlineLanes:
         self._inbox.put(answered(ticket, question.work))
 
 
+class InlineAside(Aside):
+    """At once, in the loop's thread."""
+
+    def put(self, key: str, work: Callable[[], None]) -> bool:
+        work()
+        return True
+
+
 class Told(list[tuple[str, dict[str, object]]]):
     """What was told; every text must have its values, in both languages."""
 
@@ -244,6 +263,7 @@ class Bench:
             rng=random.Random(0),
             say=self.told,
             notify=self.messages.append,
+            aside=InlineAside(),
         )
         self.supervisor = Supervisor(self.world, InlineLanes(self.inbox), self.inbox, **settings)
 

@@ -24,6 +24,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from submitter.gang.telemetry.sample import TELEMETRY_FILE
+
 HEAD_ID = "a" * 56
 HEAD_IP = "10.0.0.1"
 STARTER_PREFIX = "_ray_internal_job_actor_"
@@ -58,6 +60,16 @@ class FakeJob:
     end_time: int | None = None
     driver_node_id: str | None = HEAD_ID
     stops: int = 0
+
+    @property
+    def telemetry(self) -> Path:
+        """What the driver writes beside its log."""
+        return self.log.with_suffix(".telemetry")
+
+    @property
+    def files(self) -> dict[str, Path]:
+        names = f"job-driver-{self.submission_id}.log", TELEMETRY_FILE.format(attempt=self.submission_id)
+        return dict(zip(names, (self.log, self.telemetry), strict=True))
 
     def write(self, data: bytes) -> None:
         with self.log.open("ab") as file:
@@ -410,13 +422,19 @@ class _Handler(BaseHTTPRequestHandler):
         if "node_id" not in query:
             self.reply(500, b"500 Internal Server Error\n\nServer got itself in trouble", "text/plain")
             return
-        identity = query["filename"].removeprefix("job-driver-").removesuffix(".log")
-        job = self.ray.jobs.get(identity)
-        if job is None or query["node_id"] != job.driver_node_id or not job.log.exists():
+        job, file = self._file(query["filename"])
+        if job is None or query["node_id"] != job.driver_node_id or not file.exists():
             self.reply(500, f"A file is not found at: /tmp/{query['filename']}".encode(), "text/plain")
             return
-        data, lines = job.log.read_bytes(), int(query["lines"])
+        data, lines = file.read_bytes(), int(query["lines"])
         self.reply(200, data if lines == -1 else b"".join(data.splitlines(keepends=True)[-lines:]), "text/plain")
+
+    def _file(self, name: str) -> tuple[FakeJob | None, Path]:
+        """Whose file it is, among those in the folder of the drivers' logs."""
+        for job in self.ray.jobs.values():
+            if name in job.files:
+                return job, job.files[name]
+        return None, Path(name)
 
     def log_json(self, identity: str) -> None:
         job = self._job(identity)

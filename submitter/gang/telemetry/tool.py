@@ -36,7 +36,12 @@ def run(bound_s: float, command: Sequence[str] = COMMAND) -> Ran:
     except FileNotFoundError:
         raise ToolMissingError from None
     late = threading.Event()
-    timer = threading.Timer(bound_s, lambda: (late.set(), process.kill()))
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(bound_s, end)
     timer.daemon = True
     timer.start()
     try:

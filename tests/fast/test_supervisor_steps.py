@@ -1,0 +1,254 @@
+"""What the supervisor reads of a training: each step once, however it was logged, and the samples of the nodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from submitter.cluster.client import JobInfo
+from submitter.gang.plan import Plan
+from submitter.gang.step_lines import Step
+from submitter.gang.telemetry.sample import sample_line
+from submitter.ledger import Attempt
+from submitter.supervise import file_logger, log_end
+from submitter.supervise.aside import Aside
+from submitter.supervise.catch_up import are_missing
+from submitter.supervise.file_logger import FileSteps, file_of
+from tests.support.care_bench import Bench, away, resumed_line, step_line
+from tests.support.processes import wait_for
+from tests.support.trained import sample
+
+FILLER = ["a line that says nothing of any step"] * 50
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path / "home")
+    yield bench
+    bench.ledger.close()
+
+
+@pytest.fixture
+def short_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_end, "FIRST_LINES", 20)
+    monkeypatch.setattr(log_end, "MOST_LINES", 120)
+
+
+def steps(bench: Bench, attempt: int = 1) -> list[int]:
+    return [one.step for one in bench.ledger.steps("run", attempt)]
+
+
+def begin(bench: Bench, *lines: str) -> None:
+    bench.submit()
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    bench.job().write(*lines)
+
+
+@pytest.mark.usefixtures("short_reads")
+def test_steps_that_came_faster_than_they_are_read_are_all_there(bench: Bench) -> None:
+    begin(bench, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    for step in range(2, 41):
+        bench.job().write(*FILLER, step_line(step))
+    bench.until(lambda: steps(bench) == list(range(1, 41)))
+    assert bench.told.ids.count("supervise.caught_up") == 1
+    times = [one.seen_ms for one in bench.ledger.steps("run")]
+    assert times[1:38] == sorted(times[1:38]) and times[30] - times[20] == 10 * 2_000, "by what verl measured"
+
+
+@pytest.mark.usefixtures("short_reads")
+def test_a_supervisor_that_comes_late_reads_what_it_missed(bench: Bench) -> None:
+    begin(bench, *FILLER, step_line(0), step_line(1))
+    bench.until(lambda: bench.ledger.attempts("run")[0].last_step == 1)
+    bench.job().write(*(line for step in range(2, 20) for line in (*FILLER, step_line(step))))
+    bench.start()
+    bench.until(lambda: steps(bench) == list(range(20)))
+
+
+@pytest.mark.usefixtures("short_reads")
+def test_of_an_attempt_that_ended_unseen_the_steps_are_read_at_its_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submitter.supervise.endings.MOST_LINES", 120)
+    bench.submit()
+    bench.job().write(*(line for step in range(1, 20) for line in (*FILLER, step_line(step))))
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+    assert steps(bench) == list(range(1, 20))
+    assert bench.run().state == "succeeded"
+
+
+@pytest.mark.usefixtures("short_reads")
+def test_a_log_that_cannot_be_read_again_is_told_and_ends_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(bench, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    bench.job().write(*FILLER, *FILLER, step_line(2), *FILLER, *FILLER, *FILLER, step_line(3))
+
+    read = bench.cluster.log_of
+
+    def refuse_whole(info: JobInfo, lines: int) -> Iterator[bytes]:
+        if lines < 0:
+            raise away()
+        return read(info, lines)
+
+    monkeypatch.setattr(bench.cluster, "log_of", refuse_whole)
+    bench.until(lambda: "supervise.not_caught_up" in bench.told.ids)
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+    assert steps(bench)[0] == 1 and steps(bench)[-1] == 3
+
+
+@pytest.mark.usefixtures("short_reads")
+def test_a_resumed_attempt_misses_nothing_before_its_checkpoint(bench: Bench) -> None:
+    begin(bench, step_line(1), step_line(2))
+    bench.job().end("node_lost", node="10.0.0.2")
+    bench.until(lambda: len(bench.cluster.posted) == 2)
+    bench.job(2).write(resumed_line("run-a2", 2), *FILLER, step_line(3), step_line(4))
+    bench.until(lambda: steps(bench, 2) == [3, 4])
+    assert "supervise.caught_up" not in bench.told.ids
+
+
+@pytest.mark.parametrize(
+    ("known", "resumed", "seen", "missing"),
+    [
+        (None, None, [1], False),
+        (None, None, [2], True),
+        (None, 6, [7], False),
+        (None, 6, [9], True),
+        (9, 6, [10], False),
+        (9, 6, [9, 10], False),
+        (9, 6, [12], True),
+        (9, 6, [], False),
+        (None, None, [0], False),
+    ],
+)
+def test_which_steps_are_missing(known: int | None, resumed: int | None, seen: list[int], missing: bool) -> None:
+    attempt = Attempt("r-a1", "r", 1, "{}", 0, resumed_from=resumed)
+    assert are_missing(attempt, known, [Step(number, {}) for number in seen]) is missing
+
+
+def test_numbers_that_are_none_are_kept_as_they_are(bench: Bench) -> None:
+    begin(bench, "step:1 - actor/loss:nan - actor/grad_norm:inf - actor/lr:1e-06")
+    bench.until(lambda: steps(bench) == [1])
+    metrics = bench.ledger.steps("run")[0].metrics
+    assert str(metrics["actor/loss"]) == "nan" and metrics["actor/grad_norm"] == float("inf")
+
+
+def test_samples_come_once_each(bench: Bench) -> None:
+    begin(bench, step_line(1))
+    job = bench.job()
+    for second in range(0, 100, 10):
+        for number, node in enumerate(("10.0.0.2", "10.0.0.3")):
+            job.telemetry += (sample_line(sample(node, number, (1000 + second) * 1000, 16)) + "\n").encode()
+    job.telemetry += b'{"at": 1, "node": 7}\n\xff\xfe\n{"half'
+    bench.until(lambda: len(bench.ledger.samples("run", newest=100)) == 20)
+    kept = bench.ledger.samples("run", node="10.0.0.3", newest=100)
+    assert [one.at_ms for one in kept] == [(1000 + second) * 1000 for second in range(0, 100, 10)]
+    assert len(kept[0].sample["devices"]) == 16 and kept[0].attempt == 1
+
+
+def test_without_a_telemetry_file_it_is_asked_for_seldom(bench: Bench) -> None:
+    begin(bench, step_line(1))
+    asked: list[float] = []
+    bench.cluster.on_call = lambda method: asked.append(bench.clock.now) if method == "beside_log" else None
+    began = bench.clock.now
+    bench.until(lambda: bench.clock.now - began > 300)
+    assert 3 <= len(asked) <= 6
+    assert bench.ledger.samples("run") == []
+
+
+def test_more_samples_than_were_asked_for_are_fetched_with_the_next_look(bench: Bench) -> None:
+    begin(bench, step_line(1))
+    lines = [(sample_line(sample("10.0.0.2", 0, 1_000_000 + 10 * n, None)) + "\n").encode() for n in range(2_000)]
+    bench.job().telemetry = b"".join(lines[:10])
+    bench.until(lambda: len(bench.ledger.samples("run", newest=5000)) == 10)
+    for _ in range(3):
+        bench.job().telemetry = b"".join(lines)
+    bench.until(lambda: len(bench.ledger.samples("run", newest=5000)) >= 32)
+
+
+def test_the_file_loggers_file_where_it_can_be_read(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "steps.jsonl"
+    monkeypatch.setattr("submitter.supervise.observe.file_of", lambda attempt, ledger: file)
+    begin(bench)
+    rows = [json.dumps({"step": step, "data": {"actor/loss": step / 10}}) for step in range(1, 6)]
+    file.write_text("\n".join(rows[:3]) + "\n" + rows[3][:9])
+    bench.job().write("something else")
+    bench.until(lambda: steps(bench) == [1, 2, 3])
+    with file.open("a") as more:
+        more.write(rows[3][9:] + "\n" + rows[4] + "\n")
+    bench.until(lambda: steps(bench) == [1, 2, 3, 4, 5])
+    assert bench.ledger.attempts("run")[0].last_step == 5
+    assert bench.ledger.steps("run")[2].metrics == {"actor/loss": 0.3}
+
+
+def test_a_file_that_is_none_or_begins_anew(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    assert FileSteps(tmp_path / "fifo").read() == FileSteps(tmp_path).read() == FileSteps(None).read() == []
+    found = FileSteps(tmp_path / "x")
+    assert found.read() == []
+    (tmp_path / "x").write_text('{"step": 1, "data": {}}\n{"step": 2, "data": {}}\n')
+    assert [step.number for step in found.read()] == [1, 2]
+    assert found.read() == []
+    (tmp_path / "x").write_text('{"step": 7, "data": {}}\n')
+    assert [step.number for step in found.read()] == [7]
+
+
+def test_a_file_server_that_does_not_answer_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, asked = threading.Event(), []
+
+    def hang(self: FileSteps) -> list[int]:
+        asked.append(1)
+        assert release.wait(30)
+        return []
+
+    monkeypatch.setattr(file_logger, "READ_S", 0.05)
+    monkeypatch.setattr(FileSteps, "_read", hang)
+    found = FileSteps(tmp_path / "x")
+    assert found.read() == [] == found.read()
+    release.set()
+    assert asked == [1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "path"),
+    [
+        ({"VERL_FILE_LOGGER_PATH": "/data/m.a2.jsonl"}, Path("/data/m.a2.jsonl")),
+        ({"VERL_FILE_LOGGER_PATH": "m.jsonl"}, None),
+        ({"VERL_FILE_LOGGER_ROOT": "/data"}, Path("/data/p/e 1.jsonl")),
+        ({"VERL_FILE_LOGGER_ROOT": "~/logs"}, None),
+        ({}, None),
+    ],
+)
+def test_where_the_file_loggers_file_is(
+    flags: dict[str, str], path: Path | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("python3", "-m", "verl.trainer.main_ppo", "trainer.project_name=p", "trainer.experiment_name=e 1")
+    plan = Plan(launcher="ray", command=command, nodes=1, npus_per_node=1, labels={}, flags={}, secrets={})
+    monkeypatch.setattr(file_logger, "plan_of", lambda body, ledger: plan)
+    attempt = Attempt("r-a1", "r", 1, json.dumps({"runtime_env": {"env_vars": flags}}), 0)
+    assert file_of(attempt, None) == path  # type: ignore[arg-type]
+
+
+def test_work_beside_the_loop_is_done_once_and_one_after_the_other() -> None:
+    aside, release, done = Aside(), threading.Event(), []
+
+    def work(name: str) -> None:
+        assert release.wait(30)
+        done.append(name)
+
+    assert aside.put("a", lambda: work("a")) and aside.put("b", lambda: work("b"))
+    assert not aside.put("a", lambda: work("again"))
+    assert aside.busy
+    release.set()
+    wait_for(lambda: not aside.busy, bound_s=20, what="the work is done")
+    assert done == ["a", "b"]
