@@ -79,6 +79,7 @@ _ROOMS = (
     "reasons_job",
     "reasons_machine",
     "reasons_ascend",
+    "alerts",
 )
 
 
