@@ -8,10 +8,13 @@ from typing import get_args
 
 import pytest
 
+from submitter.gang.telemetry.sample import parse_sample, sample_line
 from submitter.ledger import Ledger
+from submitter.metrics.alerts import RULES, Watched, judge
 from submitter.supervise.run_state import state_of
+from submitter.texts import text
 from tests.support.curves import SAVE_EVERY, VALIDATION
-from tests.support.trained import State, fill, trained_run
+from tests.support.trained import State, fill, sample, trained_run
 
 
 @pytest.mark.parametrize("state", get_args(State))
@@ -64,3 +67,28 @@ def test_a_home_with_a_few_of_them(tmp_path: Path) -> None:
     assert list(ledger.open_alerts()) and len(ledger.quarantined(1_800_000_000_000)) > 0
     assert {one.run for one in made} == set(ledger.runs())
     ledger.close()
+
+
+def test_its_alerts_are_such_as_the_rules_give_and_can_be_told(ledger: Ledger) -> None:
+    trained_run(ledger, "one", alerts=2)
+    passed, holds = ledger.alerts("one")
+    assert (passed.until_ms is None, holds.until_ms is None) == (False, True)
+    for one in (passed, holds):
+        assert one.id in {rule.id for rule in RULES}
+        assert text(one.id, "en", **one.values) and text(f"{one.id}.fix", "zh", **one.values)
+
+
+def test_what_it_logged_and_measured_is_healthy(ledger: Ledger) -> None:
+    made = trained_run(ledger, "one", steps=900, samples=200)
+    watched = Watched()
+    for part in made.parts:
+        steps = ((one.step, one.seen_ms, one.metrics) for one in ledger.steps("one", part.attempt))
+        watched.add_steps(part.attempt, steps, part.resumed_from)
+    watched.add_samples(3, [one.sample for one in ledger.samples("one", newest=200)])
+    assert judge(watched.window()) == []
+
+
+def test_its_samples_are_such_as_node_workers_hand_over() -> None:
+    for devices in (16, None):
+        made = sample("10.0.0.1", 0, 1_790_000_000_000, devices)
+        assert parse_sample(sample_line(made)) == made

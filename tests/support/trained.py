@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from submitter.ledger import Ledger, Quarantined
+from submitter.metrics.alerts import Alert
 from tests.support import curves
 from tests.support.runs import MIN_MS, Told
 
@@ -96,18 +97,6 @@ class Trained:
     @property
     def began_ms(self) -> int:
         return self.parts[0].began_ms
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """As the rules give it."""
-
-    id: str
-    severity: str
-    node: str | None
-    first_step: int
-    last_step: int
-    values: dict[str, Any]
 
 
 def trained_run(
@@ -307,6 +296,7 @@ def sample(node: str, number: int, at_ms: int, devices: int | None) -> dict[str,
         "node": node,
         "host": f"a3-{number + 1:02}",
         "devices": None if devices is None else [_device(npu, wave) for npu in range(devices)],
+        "devices_at": None if devices is None else at_ms / 1000,
         "why": "npu-smi: not found" if devices is None else None,
         "memory_used_mb": round(420_000 + 9_000 * wave),
         "memory_total_mb": 1_536_000,
@@ -332,10 +322,10 @@ def _device(npu: int, wave: float) -> dict[str, Any]:
 def _alert(ledger: Ledger, run: str, parts: Sequence[Part], now_ms: int, count: int) -> None:
     first, last = parts[0], parts[-1]
     begin, middle = first.first, first.seen_ms[len(first.seen_ms) // 2]
-    passed = Alarm(
-        "NR904", "warning", None, begin, begin + 20, {"value": 1.9, "usual": 0.31, "times": 6.1, "steps": 20}
-    )
-    holds = Alarm("NR907", "warning", None, max(1, last.last - 30), last.last, {"value": 96.0, "usual": 61.0})
+    grew = {"metric": "actor/grad_norm", "value": 1.9, "usual": 0.31, "steps": 21}
+    passed = Alert("NR904", "warning", None, begin, begin + 20, grew)
+    took = {"value": 96, "usual": 61, "times": 1.57, "phase": "generation", "phase_s": 68, "phase_usual_s": 33}
+    holds = Alert("NR907", "warning", None, max(1, last.last - 30), last.last, took)
     if count > 0:
         ledger.record_alerts(run, first.attempt, [passed], middle)
         ledger.record_alerts(run, first.attempt, [], first.seen_ms[-1])
