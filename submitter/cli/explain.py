@@ -1,4 +1,4 @@
-"""`npurun explain`: every check, flag and reason, from the tables that the code uses."""
+"""`npurun explain`: every check, flag, reason and alert, from the tables that the code uses."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str
 
     from runtime_env.flags import flags
     from submitter.checks.about import title
+    from submitter.metrics.alerts import RULES as ALERTS
     from submitter.recovery.reasons import REASONS
 
     wanted = incomplete.upper()
     low = incomplete.lower() or "-"  # without a letter there are too many of them
     reasons = [CompletionItem(name, help=say(f"reason.{name}")) for name in REASONS if name.startswith(low)]
-    checks = [CompletionItem(name, help=title(name, language())) for name in _rules() if name.startswith(wanted)]
+    ids = [name for name in (*_rules(), *(rule.id for rule in ALERTS)) if name.startswith(wanted)]
+    checks = [CompletionItem(name, help=title(name, language())) for name in ids]
     return [*checks, *(CompletionItem(name) for name in flags() if name.startswith(wanted)), *reasons]
 
 
@@ -51,18 +53,24 @@ def _complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=_complete_name)
 @option("--flags", "all_flags", is_flag=True, help="cli.option.flags")
 @option("--reasons", "all_reasons", is_flag=True, help="cli.option.reasons")
+@option("--alerts", "all_alerts", is_flag=True, help="cli.option.alerts")
 @stack_option
 @json_option
-def explain(name: str | None, all_flags: bool, all_reasons: bool, stack: str | None, as_json: bool) -> None:
+def explain(
+    name: str | None, all_flags: bool, all_reasons: bool, all_alerts: bool, stack: str | None, as_json: bool
+) -> None:
     from runtime_env.stacks import parse_stack
-    from submitter.cli import explain_flags, explain_reasons
+    from submitter.cli import explain_alerts, explain_flags, explain_reasons
 
     wanted = None if stack is None else parse_stack(stack, Place(key="--stack"))
-    if name is not None and (all_flags or all_reasons):
-        option_name = "--flags" if all_flags else "--reasons"
-        raise UsageError("explain.both", None, name=name, option=option_name)
+    lists = {"--flags": all_flags, "--reasons": all_reasons, "--alerts": all_alerts}
+    asked = [option_name for option_name, is_asked in lists.items() if is_asked]
+    if name is not None and asked:
+        raise UsageError("explain.both", None, name=name, option=asked[0])
     if name is not None:
         _explain(name, wanted, as_json)
+    elif all_alerts:
+        explain_alerts.show_all(as_json)
     elif all_reasons:
         explain_reasons.show_all(as_json)
     elif all_flags:
@@ -75,21 +83,27 @@ def explain(name: str | None, all_flags: bool, all_reasons: bool, stack: str | N
 
 def _explain(name: str, stack: Stack | None, as_json: bool) -> None:
     from runtime_env.flags import flag, names
-    from submitter.cli import explain_flags, explain_reasons
+    from submitter.cli import explain_alerts, explain_flags, explain_reasons
     from submitter.job.nearest import nearest
+    from submitter.metrics.alerts import RULES as ALERTS
     from submitter.recovery.reasons import REASONS
 
     rules, wanted, reason = _rules(), name.strip().upper(), REASONS.get(name.strip().lower())
-    if (wanted in rules or reason) and stack is not None:
+    alerts = {rule.id: rule for rule in ALERTS}
+    if (wanted in rules or wanted in alerts or reason) and stack is not None:
         raise UsageError("explain.stack_alone", Place(key="--stack"))
     if wanted in rules:
         _show_check(rules[wanted], as_json)
+    elif wanted in alerts:
+        explain_alerts.show(alerts[wanted], as_json)
     elif reason:
         explain_reasons.show(reason, as_json)
     elif found := flag(name.strip()) or flag(wanted):
         explain_flags.show(found, stack, as_json)
     else:
-        raise UsageError("explain.unknown", None, name=name, nearest=nearest(name, [*rules, *names(), *REASONS]))
+        raise UsageError(
+            "explain.unknown", None, name=name, nearest=nearest(name, [*rules, *alerts, *names(), *REASONS])
+        )
 
 
 def _rules() -> dict[str, Check]:

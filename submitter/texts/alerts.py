@@ -1,7 +1,6 @@
 """Texts of the alerts NR9xx and of the phases of a step: id -> (English, Chinese)."""
 
 TEXTS: dict[str, tuple[str, str]] = {
-    "family.alerts": ("While it trains", "训练过程中"),
     "NR901.about": (
         "A loss, gradient norm, KL, entropy or reward is not a number. From then on the weights may be spoilt.",
         "损失、梯度范数、KL、熵或奖励不是有限数值。此后权重可能已损坏。",

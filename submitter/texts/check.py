@@ -2,7 +2,7 @@
 
 TEXTS: dict[str, tuple[str, str]] = {
     "cli.check.short": ("What would fail, before any NPU is taken", "在占用 NPU 之前指出会失败的地方"),
-    "cli.explain.short": ("Explain a check, a flag or a reason", "解释检查项、环境变量或失败原因"),
+    "cli.explain.short": ("Explain a check, a flag, a reason or an alert", "解释检查项、环境变量、失败原因或告警"),
     "cli.check.help": (
         "Say what of JOB would fail or silently not work, with place, value, limit and what to do. Nothing is "
         "submitted. / The arguments are composed against the config tree of the stack's verl (`npurun stacks`). With "
@@ -13,12 +13,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.explain.help": (
         "Explain a check (NR431: what it looks at and what to do) or a flag (HCCL_CONNECT_TIMEOUT: who reads it, its "
-        "values, what to use instead) or a reason why an attempt ended (npu_out_of_memory: what it means, what to do). "
-        "/ Without NAME: the list of all checks; with --flags: of all flags, and with --stack which of them that stack "
-        "reads; with --reasons: of all reasons.",
+        "values, what to use instead), a reason why an attempt ended (npu_out_of_memory: what it means, what to do) or "
+        "an alert of a run that trains (NR905). / Without NAME: the list of all checks; with --flags: of all flags, "
+        "and with --stack which of them that stack reads; with --reasons: of all reasons; with --alerts: of all alerts.",
         "解释一项检查（NR431：检查什么、如何处理）、一个环境变量（HCCL_CONNECT_TIMEOUT：由谁读取、可取的值、"
-        "替代项）或一种结束原因（npu_out_of_memory：含义和处理办法）。 / 不带 NAME 时列出所有检查；"
-        "加 --flags 时列出所有环境变量，再加 --stack 可查看该版本集会读取其中哪些；加 --reasons 时列出所有原因。",
+        "替代项）、一种结束原因（npu_out_of_memory：含义和处理办法）或一项训练中的告警（NR905）。 / "
+        "不带 NAME 时列出所有检查；加 --flags 时列出所有环境变量，再加 --stack 可查看该版本集会读取其中哪些；加 --reasons 时列出所有原因；"
+        "加 --alerts 时列出所有告警。",
     ),
     "cli.argument.name": (
         "A check's id or a flag's name; capitals do not matter",
@@ -40,6 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.option.flags": ("List the flags", "列出环境变量"),
     "cli.option.reasons": ("List the reasons", "列出原因"),
+    "cli.option.alerts": ("List the alerts", "列出告警"),
     "cli.arithmetic": ("arithmetic", "计算"),
     "cli.not_checked": ("not checked", "未检查"),
     "cli.finding.value": ("value {text}", "值 {text}"),
@@ -116,12 +118,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "版本集只影响环境变量：请给出一个环境变量名，或加上 --flags",
     ),
     "explain.unknown": (
-        "there is no check, flag or reason {name}; the nearest is {nearest} (`npurun explain` lists all)",
-        "没有名为 {name} 的检查项、环境变量或原因；最接近的是 {nearest}（`npurun explain` 可列出全部）",
+        "there is no check, flag, reason or alert {name}; the nearest is {nearest} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项、环境变量、原因或告警；最接近的是 {nearest}（`npurun explain` 可列出全部）",
     ),
     "explain.unknown.far": (
-        "there is no check, flag or reason {name} (`npurun explain` lists all)",
-        "没有名为 {name} 的检查项、环境变量或原因（`npurun explain` 可列出全部）",
+        "there is no check, flag, reason or alert {name} (`npurun explain` lists all)",
+        "没有名为 {name} 的检查项、环境变量、原因或告警（`npurun explain` 可列出全部）",
     ),
     "force.unknown": (
         "there is no check {name}; the nearest is {nearest} (`npurun explain` lists all)",
