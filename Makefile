@@ -48,5 +48,6 @@ docs: setup ## Write docs/checks.md and docs/reasons.md from the tables that the
 bench: setup ## Print the measured figures side by side
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench_diagnose
+	$(BIN)/python -m tests.bench_ledger
 
 .PHONY: help setup browser rehearse test proof chaos lint docs bench
