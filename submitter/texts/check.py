@@ -15,10 +15,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Explain a check (NR431: what it looks at and what to do) or a flag (HCCL_CONNECT_TIMEOUT: who reads it, its "
         "values, what to use instead), a reason why an attempt ended (npu_out_of_memory: what it means, what to do) or "
         "an alert of a run that trains (NR905). / Without NAME: the list of all checks; with --flags: of all flags, "
-        "and with --stack which of them that stack reads; with --reasons: of all reasons; with --alerts: of all alerts.",
+        "and with --stack which of them that stack reads; with --reasons: of all reasons; with --alerts: of alerts.",
         "解释一项检查（NR431：检查什么、如何处理）、一个环境变量（HCCL_CONNECT_TIMEOUT：由谁读取、可取的值、"
         "替代项）、一种结束原因（npu_out_of_memory：含义和处理办法）或一项训练中的告警（NR905）。 / "
-        "不带 NAME 时列出所有检查；加 --flags 时列出所有环境变量，再加 --stack 可查看该版本集会读取其中哪些；加 --reasons 时列出所有原因；"
+        "不带 NAME 时列出所有检查；加 --flags 时列出所有环境变量，"
+        "再加 --stack 可查看该版本集会读取其中哪些；加 --reasons 时列出所有原因；"
         "加 --alerts 时列出所有告警。",
     ),
     "cli.argument.name": (
