@@ -93,9 +93,4 @@ def _block(known: int, left: int) -> int:
 
 def _means(seconds: Sequence[float], size: int) -> list[float]:
     """Of each stretch of `size` neighbours."""
-    total = math.fsum(seconds[:size])
-    means = [total / size]
-    for new, old in zip(seconds[size:], seconds, strict=False):
-        total += new - old
-        means.append(total / size)
-    return means
+    return [math.fsum(seconds[begin : begin + size]) / size for begin in range(len(seconds) - size + 1)]
