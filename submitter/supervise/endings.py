@@ -17,6 +17,7 @@ from submitter.ledger import Attempt, Quarantined, Run
 from submitter.recovery.diagnose import Diagnosis, Facts, diagnose
 from submitter.recovery.logs import BLOCK_BYTES, Source
 from submitter.recovery.reasons import REASONS
+from submitter.supervise.alerting import close_all
 from submitter.supervise.catch_up import are_missing, catch_up
 from submitter.supervise.hang import HANG_TOLD
 from submitter.supervise.lanes import Care
@@ -78,6 +79,7 @@ def ended(world: World, run: Run, attempt: Attempt, info: JobInfo) -> Care[None]
             ended_by=_ended_by(info, diagnosis, told),
             holder=world.holder.token,
         )
+        close_all(world, run, attempt)
         _note(world, run, attempt, diagnosis)
     if not ending.is_whole and are_missing(attempt, attempt.last_step, ending.steps):
         catch_up(world, run, attempt, info)
@@ -119,6 +121,7 @@ def _record(world: World, run: Run, attempt: Attempt, reason: str, *, state: str
             ended_by=ended_by,
             holder=world.holder.token,
         )
+        close_all(world, run, attempt)
         _note(world, run, attempt, diagnosis)
 
 

@@ -12,7 +12,7 @@ from submitter.errors import NpurunError, UnreachableError, UsageError
 from submitter.exit_codes import ExitCode
 from submitter.ledger import Attempt, Event, Ledger, Run
 from submitter.supervise.follow import Outcome, follow
-from submitter.texts import TABLE, Tell
+from submitter.texts import TABLE, Phrase, Tell
 
 POLL_S = 0.2
 """Of the ledger, which is a file here."""
@@ -26,6 +26,8 @@ URGENT = frozenset(
     }
 )
 """Told while an attempt is followed; the rest when its log is at its end, so that it reads in order."""
+ALERTS = "NR9"
+"""How the ids of alerts begin; they are urgent too."""
 _EXITS: Mapping[str, ExitCode] = {"succeeded": ExitCode.DONE, "stopped": ExitCode.STOPPED}
 
 
@@ -59,6 +61,14 @@ def outcome_of_run(run: Run, newest: Attempt | None) -> Outcome:
     """Of a run that is over; the exit code is the command's."""
     failed = ExitCode.NOT_PLACED if run.reason == NOT_PLACED else ExitCode.RUN_FAILED
     return Outcome(_EXITS.get(run.state, failed), run.state.upper(), run.reason, newest.end if newest else None)
+
+
+def words_of(event: Event) -> tuple[str, Mapping[str, object]]:
+    """Text id and values to tell it with: an alert's own words say neither that it is one, nor of which run."""
+    if not event.text_id.startswith(ALERTS):
+        return event.text_id, event.values
+    what = Phrase(event.text_id, event.values)
+    return "supervise.alert", {"run": event.run, "alert": event.text_id, "what": what}
 
 
 class _Run:
@@ -151,7 +161,7 @@ class _News:
     def tell_urgent(self) -> None:
         with self._lock:
             for event in self._new():
-                if event.text_id in URGENT:
+                if event.text_id in URGENT or event.text_id.startswith(ALERTS):
                     self._say(event)
 
     def _new(self) -> list[Event]:
@@ -160,7 +170,8 @@ class _News:
     def _say(self, event: Event) -> None:
         if event.id not in self._told and event.text_id in TABLE:  # a newer npurun may know more of them
             self._told.add(event.id)
-            self._tell(event.text_id, **event.values)
+            text_id, values = words_of(event)
+            self._tell(text_id, **values)
 
 
 @contextmanager

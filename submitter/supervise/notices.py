@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from submitter.ledger import Attempt, Run
+from submitter.ledger import Attempt, Run, StoredAlert
 from submitter.ledger.model import RunState
 from submitter.supervise.notify import Event, Message
 from submitter.supervise.world import World, shown
 from submitter.texts import text
 
 RECOVERED = "supervise.recovered"
+ALERT = "supervise.alert"
 _EVENTS: Mapping[RunState, Event] = {"succeeded": "finished", "failed": "failed", "stopped": "stopped"}
 
 
@@ -34,8 +35,25 @@ def finish(world: World, run: Run, state: RunState, reason: str, attempt: Attemp
         world.note(run.run, attempt.attempt, text_id, **said)
 
 
+def alerted(world: World, run: Run, attempt: Attempt, alert: StoredAlert) -> None:
+    """A new one. Who is elsewhere is not told of hints."""
+    what = text(alert.id, world.language, **alert.values)
+    if alert.severity != "hint":
+        said = text(ALERT, world.language, run=run.run, alert=alert.id, what=what)
+        _send(world, run, "alert", attempt, alert.id, alert.last_step, said, node=alert.node)
+    world.note(run.run, attempt.attempt, alert.id, **alert.values)
+
+
 def _send(
-    world: World, run: Run, event: Event, attempt: Attempt, reason: str | None, step: int | None, said: str
+    world: World,
+    run: Run,
+    event: Event,
+    attempt: Attempt,
+    reason: str | None,
+    step: int | None,
+    said: str,
+    *,
+    node: str | None = None,
 ) -> None:
     diagnosis = attempt.diagnosis or {}
     world.notify(
@@ -47,7 +65,7 @@ def _send(
             reason=reason,
             step=step,
             total_steps=run.total_steps,
-            node=diagnosis.get("node"),
+            node=node or diagnosis.get("node"),
             time=world.wall_ms() / 1000,
             text=said,
         )

@@ -36,7 +36,7 @@ WAITING_LIMIT = 200
 _WEB = ("http", "https")
 _OTHERS = 0o077
 
-Event = Literal["failed", "recovered", "stopped", "finished"]
+Event = Literal["failed", "recovered", "stopped", "finished", "alert"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Message:
     job: str
     attempt: int | None
     reason: str | None
+    """Of an end; of an alert its id."""
     step: int | None
     total_steps: int | None
     node: str | None

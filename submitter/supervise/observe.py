@@ -12,6 +12,7 @@ from submitter.cluster.errors import RayError
 from submitter.gang.record import RESUME_PREFIX, parse_resume
 from submitter.gang.step_lines import Step, steps_in, trained
 from submitter.ledger import Attempt, Run
+from submitter.supervise.alerting import Alerting
 from submitter.supervise.catch_up import are_missing, catch_up
 from submitter.supervise.endings import STOP_TOLD, ended, lost, told_of
 from submitter.supervise.file_logger import FileSteps, file_of
@@ -64,6 +65,7 @@ class _Watching:
         self._id = attempt.submission_id
         self._log = LogEnd()
         self._telemetry = Telemetry(self._id, world.clock)
+        self._alerting = Alerting(world, run, attempt)
         self._file = FileSteps(file_of(attempt, world.ledger))
         now = world.clock()
         self._status: str | None = None
@@ -137,6 +139,8 @@ class _Watching:
             changed = self._note_lines(info, fresh.lines) or changed
         changed = self._note_steps(info, seen.filed) or changed
         self._world.ledger.record_samples(self._run.run, self._attempt.attempt, seen.samples)
+        self._alerting.samples(seen.samples)
+        self._alerting.judge()
         if changed or now - self._noted_s >= NOTE_EVERY_S:
             self._noted_s = now
             self._world.ledger.observe(
@@ -161,7 +165,9 @@ class _Watching:
         if not self._caught_up and are_missing(self._attempt, self._last_step, steps):
             self._caught_up = True
             catch_up(self._world, self._run, self._attempt, info)
-        self._world.ledger.record_steps(self._run.run, self._attempt.attempt, as_rows(steps, self._world.wall_ms()))
+        rows = as_rows(steps, self._world.wall_ms())
+        self._world.ledger.record_steps(self._run.run, self._attempt.attempt, rows)
+        self._alerting.steps(rows, self._attempt.resumed_from)
         self._bound.note(steps, self._world.clock())
         if numbers := trained(steps):
             self._last_step = max(numbers[-1], self._last_step or 0)

@@ -104,6 +104,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "steps of {submission} that were logged while nobody looked are missing: {error}",
         "{submission} 在无人查看期间记录的部分步骤缺失：{error}",
     ),
+    "supervise.alert": ("run {run}: {alert}: {what}", "运行 {run}：{alert}：{what}"),
     "supervise.poll_max": (
         "{value} is no number of seconds between 0 and 3600",
         "{value} 不是 0 到 3600 之间的秒数",

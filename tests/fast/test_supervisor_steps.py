@@ -19,7 +19,9 @@ from submitter.supervise import file_logger, log_end
 from submitter.supervise.aside import Aside
 from submitter.supervise.catch_up import are_missing
 from submitter.supervise.file_logger import FileSteps, file_of
-from tests.support.care_bench import Bench, away, resumed_line, step_line
+from submitter.supervise.follow_run import words_of
+from submitter.texts import text
+from tests.support.care_bench import BEGAN_MS, Bench, away, resumed_line, step_line
 from tests.support.processes import wait_for
 from tests.support.trained import sample
 
@@ -252,3 +254,51 @@ def test_work_beside_the_loop_is_done_once_and_one_after_the_other() -> None:
     release.set()
     wait_for(lambda: not aside.busy, bound_s=20, what="the work is done")
     assert done == ["a", "b"]
+
+
+def spike_line(step: int, grad_norm: float) -> str:
+    return f"step:{step} - actor/grad_norm:{grad_norm} - critic/rewards/mean:0.{step % 7 + 1} - timing_s/step:2.0"
+
+
+def test_an_alert_is_told_once_while_it_holds_and_again_when_it_comes_back(bench: Bench) -> None:
+    begin(bench, *(spike_line(step, 0.5) for step in range(1, 4)))
+    bench.job().write("step:4 - actor/grad_norm:nan - actor/loss:nan")
+    bench.until(lambda: bench.ledger.alerts("run"))
+    (alert,) = bench.ledger.alerts("run", open_only=True)
+    assert (alert.id, alert.severity, alert.attempt, alert.until_ms) == ("NR901", "error", 1, None)
+    assert bench.told.ids.count("NR901") == 1
+    assert [message.event for message in bench.messages] == ["alert"]
+    message = bench.messages[0]
+    assert (message.reason, message.run) == ("NR901", "run") and "nan" in message.text
+
+    bench.start()  # another supervisor: it knows what was told
+    bench.job().write("step:5 - actor/grad_norm:nan - actor/loss:nan")
+    bench.until(lambda: bench.ledger.attempts("run")[0].last_step == 5)
+    bench.until(lambda: bench.ledger.alerts("run")[0].last_step == 5)
+    assert bench.told.ids.count("NR901") == 1 and len(bench.ledger.alerts("run")) == 1
+
+    bench.job().end("succeeded", code=0)
+    bench.until(bench.over)
+    assert bench.ledger.alerts("run", open_only=True) == []
+
+
+def test_an_alert_of_the_event_is_told_as_such(bench: Bench) -> None:
+    begin(bench, "step:1 - actor/loss:nan")
+    bench.until(lambda: bench.ledger.alerts("run"))
+    event = next(one for one in bench.ledger.events("run") if one.text_id == "NR901")
+    text_id, values = words_of(event)
+    said = text(text_id, "en", **values)
+    assert said.startswith("run run: NR901: actor/loss is nan at step 1")
+
+
+def test_what_nodes_measure_is_judged_without_a_new_step(bench: Bench) -> None:
+    begin(bench, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    ill = {**sample("10.0.0.2", 0, 0, 2), "devices": [{**sample("10.0.0.2", 0, 0, 1)["devices"][0], "health": "Alarm"}]}
+    for minute in range(12):
+        for second in range(0, 60, 10):
+            at = (BEGAN_MS // 1000) + minute * 60 + second
+            bench.job().telemetry += (sample_line({**ill, "at": at}) + "\n").encode()
+    bench.until(lambda: bench.ledger.alerts("run"), within_s=900)
+    (alert,) = bench.ledger.alerts("run")
+    assert alert.node == "10.0.0.2" and bench.told.ids.count(alert.id) == 1

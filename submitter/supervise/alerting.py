@@ -1,0 +1,69 @@
+"""Alerts of a run while it trains: judged as steps and samples come, told once while they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from submitter.ledger import Attempt, Run
+from submitter.metrics.alerts import Watched, judge
+from submitter.metrics.alerts.window import HEAD_STEPS
+from submitter.metrics.recent import RECENT_STEPS
+from submitter.supervise.notices import alerted
+from submitter.supervise.world import World
+
+SAMPLES_EVERY_S = 60.0
+"""Without a new step: what nodes measure changes slowly, and a judgement takes milliseconds."""
+SAMPLES_READ = 720
+"""Of each node when the care begins: two hours at one every 10 s."""
+
+Row = tuple[int, int, Mapping[str, float]]
+
+
+class Alerting:
+    def __init__(self, world: World, run: Run, attempt: Attempt) -> None:
+        """With what the ledger has of the run already."""
+        self._world = world
+        self._run = run
+        self._attempt = attempt
+        self._watched = Watched()
+        self._judged_s = world.clock()
+        self._has_steps = self._has_samples = False
+        self._load()
+
+    def steps(self, rows: Sequence[Row], resumed_from: int | None) -> None:
+        self._watched.add_steps(self._attempt.attempt, rows, resumed_from)
+        self._has_steps = self._has_steps or bool(rows)
+
+    def samples(self, samples: Sequence[Mapping[str, Any]]) -> None:
+        self._watched.add_samples(self._attempt.attempt, samples)
+        self._has_samples = self._has_samples or bool(samples)
+
+    def judge(self) -> None:
+        """Where something came: what holds now is in the ledger afterwards, and what is new is told."""
+        now = self._world.clock()
+        if not self._has_steps and not (self._has_samples and now - self._judged_s >= SAMPLES_EVERY_S):
+            return
+        self._has_steps, self._has_samples, self._judged_s = False, False, now
+        found = judge(self._watched.window())
+        new = self._world.ledger.record_alerts(
+            self._run.run, self._attempt.attempt, found, self._world.wall_ms(), holder=self._world.holder.token
+        )
+        for alert in new:
+            alerted(self._world, self._run, self._attempt, alert)
+
+    def _load(self) -> None:
+        ledger, name = self._world.ledger, self._run.run
+        resumed = {one.attempt: one.resumed_from for one in ledger.attempts(name)}
+        kept_steps = [*ledger.steps(name, until=HEAD_STEPS), *ledger.steps(name, newest=RECENT_STEPS)]
+        for number in sorted(resumed):
+            rows = [one for one in kept_steps if one.attempt == number]
+            self._watched.add_steps(number, ((one.step, one.seen_ms, one.metrics) for one in rows), resumed[number])
+        kept = ledger.samples(name, newest=SAMPLES_READ)
+        number = self._attempt.attempt
+        self._watched.add_samples(number, [one.sample for one in kept if one.attempt == number])
+
+
+def close_all(world: World, run: Run, attempt: Attempt) -> None:
+    """The attempt has ended: nothing holds any more."""
+    world.ledger.record_alerts(run.run, attempt.attempt, [], world.wall_ms(), holder=world.holder.token)
