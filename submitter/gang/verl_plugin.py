@@ -1,8 +1,8 @@
 """Lets verl adopt the gang. Loaded through VERL_USE_EXTERNAL_MODULES by every process that imports verl.
 
 Does nothing outside an attempt (NPURUN_ATTEMPT unset). Otherwise, at import and without a word, it resolves the job's
-secrets into the environment, keeps verl's file logger from an earlier attempt's file, checks every name of verl that it
-relies on, and then
+secrets into the environment, keeps verl's file logger from an earlier attempt's file, lets the other loggers go on with
+the run's curves, checks every name of verl that it relies on, and then
 - `RayResourcePool.get_placement_groups` returns the pool's share of the gang's groups,
 - `ResourcePoolManager._check_resource_available` asks the gang (all its NPUs count as used by then),
 - new actors that hold no NPU stay on the gang's nodes.
@@ -14,12 +14,14 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from . import secrets
 from .attempt_safe import left_to_process, number_of
-from .members import ATTEMPT_VARIABLE
+from .loggers import continued
+from .members import ATTEMPT_VARIABLE, RUN_VARIABLE
 from .pinning import Pinning, sees_gang_only
 
 # Function of verl/single_controller/ray/base.py → the name that its body has to use for the handover to work.
@@ -48,6 +50,7 @@ def install() -> None:
     references = json.loads(os.environ.get(secrets.REFERENCES_VARIABLE) or "{}")
     os.environ.update(secrets.resolve(references, os.environ))
     os.environ.update(left_to_process(os.environ, number_of(os.environ[ATTEMPT_VARIABLE])))
+    os.environ.update(continued(os.environ, os.environ[RUN_VARIABLE], Path.home()))
     import ray
     import verl
     import verl.single_controller.ray.base as base

@@ -269,14 +269,15 @@ def test_a_missing_secret_stops_the_process_before_verl_and_names_its_source() -
     assert "s3cret" not in done.stderr + done.stdout
 
 
-def test_secrets_are_in_the_environment_before_verl_is_imported(tmp_path: Path) -> None:
+def test_secrets_and_the_loggers_ids_are_in_the_environment_before_verl_is_imported(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("s3cret\n")
     (tmp_path / "verl").mkdir()
     (tmp_path / "verl" / "__init__.py").write_text(
-        "import os; assert os.environ['KEY'] == 's3cret'; raise SystemExit(7)"
+        "import os; assert os.environ['KEY'] == 's3cret' and os.environ['WANDB_RUN_ID'] == 'r'; raise SystemExit(7)"
     )
     done = run_python(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import submitter.gang.verl_plugin",
+        NPURUN_RUN="r",
         NPURUN_ATTEMPT="r-a1",
         NPURUN_SECRETS=json.dumps({"KEY": {"file": str(tmp_path / "key")}}),
     )

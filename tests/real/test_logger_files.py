@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from submitter.gang.attempt_safe import LOGGER_PATH, LOGGER_ROOT, attempt_safe, left_to_process
+from submitter.gang.loggers import continued
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
@@ -55,3 +56,30 @@ def test_a_file_that_nobody_names(bare: Path, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setenv(name, value)
         log(attempt)
     assert steps(bare) == {"project/experiment.jsonl": 1, "a2/project/experiment.jsonl": 2}
+
+
+def test_tensorboard_shows_one_curve_of_several_attempts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Steps 3 and 4 are trained again by the second attempt, and shown as both have logged them."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from verl.utils.tracking import _TensorboardAdapter
+
+    monkeypatch.delenv("TENSORBOARD_DIR", raising=False)
+    for attempt, seen in (("r-a1", (1, 2, 3, 4)), ("r-a2", (3, 4, 5))):
+        monkeypatch.chdir(_unpacked(tmp_path, attempt))
+        for name, value in continued({"NPURUN_ATTEMPT": attempt}, "r", tmp_path).items():
+            monkeypatch.setenv(name, value)
+        logger = _TensorboardAdapter("project", "experiment")
+        for step in seen:
+            logger.log({"loss": step + 10 * int(attempt[-1])}, step)
+        logger.finish()
+    shown = EventAccumulator(str(tmp_path / "npurun/r/tensorboard"))
+    shown.Reload()
+    found = [(one.step, one.value) for one in shown.Scalars("loss")]
+    assert found == [(1, 11), (2, 12), (3, 13), (4, 14), (3, 23), (4, 24), (5, 25)]
+
+
+def _unpacked(folder: Path, attempt: str) -> Path:
+    """Where Ray lets the attempt's trainer stand."""
+    found = folder / attempt
+    found.mkdir()
+    return found
