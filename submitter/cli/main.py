@@ -32,6 +32,7 @@ COMMANDS = {
     "stop": "submitter.cli.runs:stop",
     "resume": "submitter.cli.runs:resume",
     "diff": "submitter.cli.diff:diff",
+    "export": "submitter.cli.export:export",
     "serve": "submitter.cli.serve:serve",
     "nodes": "submitter.cli.nodes:nodes",
     "rehearse": "submitter.cli.rehearse:rehearse",

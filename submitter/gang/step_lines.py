@@ -7,7 +7,6 @@ utils/logger/aggregate_logger.py and utils/tracking.py.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -105,11 +104,6 @@ class StepReader:
             end = len(text) if end < 0 else end
             yield text[text.rfind(b"\n", 0, at) + 1 : end]
             at = text.find(self._format.mark, end)
-
-
-def finite(value: float) -> float | str:
-    """As JSON has it: "nan", "inf" and "-inf" are texts there."""
-    return value if math.isfinite(value) else str(value)
 
 
 def _console_step(line: bytes) -> Step | None:

@@ -48,11 +48,14 @@ class Metrics:
                 [(run, step, attempt, seen_ms, *layouts.row(metrics)) for step, seen_ms, metrics in read],
             )
 
-    def steps(self, run: str, attempt: int | None = None, *, newest: int = EVERY, until: int = EVERY) -> list[Step]:
-        """In their order, the last `newest` of those up to the step `until`; of one attempt, or of all."""
+    def steps(
+        self, run: str, attempt: int | None = None, *, newest: int = EVERY, after: int = -1, until: int = EVERY
+    ) -> list[Step]:
+        """In their order, the last `newest` of those from behind `after` up to `until`; of one attempt, or of all."""
         where, values = ("run = ? AND attempt = ?", (run, attempt)) if attempt is not None else ("run = ?", (run,))
         rows = self._database.read(
-            f"{_ROW} {where} AND step <= ? ORDER BY step DESC, attempt DESC LIMIT ?", (*values, until, newest)
+            f"{_ROW} {where} AND step > ? AND step <= ? ORDER BY step DESC, attempt DESC LIMIT ?",
+            (*values, after, until, newest),
         )
         return self._steps(run, rows[::-1])
 

@@ -80,6 +80,7 @@ _ROOMS = (
     "reasons_machine",
     "reasons_ascend",
     "alerts",
+    "cli_export",
 )
 
 
