@@ -45,7 +45,7 @@ class Alerting:
         if not self._has_steps and not (self._has_samples and now - self._judged_s >= SAMPLES_EVERY_S):
             return
         self._has_steps, self._has_samples, self._judged_s = False, False, now
-        found = judge(self._watched.window())
+        found = judge(self._watched.window(self._run.total_steps))
         new = self._world.ledger.record_alerts(
             self._run.run, self._attempt.attempt, found, self._world.wall_ms(), holder=self._world.holder.token
         )

@@ -17,8 +17,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "奖励函数中的除零，以及 log-prob 的精度。单次无效的梯度范数会被训练器跳过",
     ),
     "NR902.about": (
-        "The reward does not rise. It is where it began after 200 steps, or the very same for 20.",
-        "奖励没有上升。200 步之后仍停留在起点，或连续 20 步完全相同。",
+        "The reward does not rise. It is where it began after 300 steps, or the very same for 20.",
+        "奖励没有上升。300 步之后仍停留在起点，或连续 20 步完全相同。",
     ),
     "NR902": (
         "{metric} is {value} after {steps} steps, and was {begin} at their beginning",

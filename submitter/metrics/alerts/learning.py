@@ -16,11 +16,17 @@ BAD_STEPS = 20
 
 CONSTANT_STEPS = 20
 """A reward that is the very same for so many steps gives no gradient: every answer is worth as much as any other."""
-FLAT_AFTER = 200
+FLAT_AFTER = 300
 """A slow learner shows in so many steps, over noise of a tenth of what there is to gain."""
+FLAT_SHARE = 0.2
+"""And not before so much of a long run."""
 FLAT_NOW = 50
+FLAT_HALF = 150
+"""Steps of the two stretches that would show a rise."""
 TOP = 0.95
 """Of a reward of at most 1: who gets almost everything cannot rise any more."""
+CERTAIN = 3.0
+"""Errors: more is no chance."""
 MEDIAN_ERROR = 1.25
 """The error of a median of n normal numbers is that of one of them, times this, over the root of n."""
 
@@ -64,27 +70,33 @@ def _not_finite(window: Window) -> Iterator[Alert]:
 
 
 def _flat(window: Window) -> Iterator[Alert]:
-    """The reward is where it began after 200 steps, or does not change at all for 20.
+    """The reward is where it began after 300 steps (a fifth of a longer run), or does not change at all for 20.
 
     Source: GRPO's advantage is zero where all answers to a prompt have the same reward (DAPO, arXiv 2503.14476, 3.2).
     """
     series = window.series(*REWARD)
     tail = series.values[-CONSTANT_STEPS:]
-    if len(tail) == CONSTANT_STEPS and min(tail) == max(tail) < TOP:
-        since = _constant_since(series)
-        yield _flat_alert(series, since, tail[-1], tail[-1])
-        return
     begin = window.begin(series.name)
-    if len(begin) < BEST_STEPS // 2 or len(series) < FLAT_NOW:
-        return
-    start, spread = median(begin), noise([*begin, *series.values])
-    error = MEDIAN_ERROR * spread * math.sqrt(1 / len(begin) + 1 / FLAT_NOW)
-    now = rolling_median(series.values, FLAT_NOW)
-    late = [step >= FLAT_AFTER for step in series.steps]
-    begins = [is_late and abs(one - start) <= error and one < TOP for is_late, one in zip(late, now, strict=True)]
-    ends = [abs(one - start) > 3 * error for one in now]
-    if latched(begins, ends) is not None:
-        yield _flat_alert(series, 1, now[-1], start)
+    if len(tail) == CONSTANT_STEPS and min(tail) == max(tail) < TOP:
+        yield _flat_alert(series, _constant_since(series), tail[-1], tail[-1])
+    elif len(begin) >= BEST_STEPS // 2 and len(series) >= 2 * FLAT_HALF and _is_flat(window, series, begin):
+        yield _flat_alert(series, window.head[0].step, rolling_median(series.values, FLAT_NOW)[-1], median(begin))
+
+
+def _is_flat(window: Window, series: Series, begin: Sequence[float]) -> bool:
+    """Not away from its begin, and not rising either; it ends when one of them is certain."""
+    start, spread = median(begin), MEDIAN_ERROR * noise([*begin, *series.values])
+    from_start = _in_errors(spread, len(begin), FLAT_NOW)
+    of_halves = _in_errors(spread, FLAT_HALF, FLAT_HALF)
+    now, half = rolling_median(series.values, FLAT_NOW), rolling_median(series.values, FLAT_HALF)
+    after = max(FLAT_AFTER, FLAT_SHARE * (window.total_steps or 0))
+    begins, ends = [], []
+    for place in range(2 * FLAT_HALF - 1, len(series)):
+        away, rise = now[place] - start, half[place] - half[place - FLAT_HALF]
+        is_late = series.steps[place] >= after and now[place] < TOP
+        begins.append(is_late and abs(away) <= from_start and rise <= 0)
+        ends.append(abs(away) > CERTAIN * from_start or rise > CERTAIN * of_halves)
+    return latched(begins, ends) is not None
 
 
 def _collapse(window: Window) -> Iterator[Alert]:
@@ -132,6 +144,11 @@ def _entropy(window: Window) -> Iterator[Alert]:
     if since is not None:
         values = {"value": shown(now[-1]), "begin": shown(start), "limit": shown(limit), "metric": series.name}
         yield Alert("NR905", "warning", None, series.steps[since], series.steps[-1], values)
+
+
+def _in_errors(spread: float, *counts: int) -> float:
+    """The error of the distance of two medians of so many numbers."""
+    return spread * math.sqrt(math.fsum(1 / count for count in counts))
 
 
 def _flat_alert(series: Series, since: int, value: float, begin: float) -> Alert:

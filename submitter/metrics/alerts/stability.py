@@ -19,7 +19,7 @@ from submitter.metrics.alerts.rule import Alert, Rule, shown
 from submitter.metrics.alerts.statistics import Usual, latched, now_and_usual, rolling_median
 from submitter.metrics.alerts.window import Series, Window
 
-OF_FIVE, OF_TEN = Usual(short=5), Usual(short=10)
+OF_EIGHT, OF_TEN = Usual(short=8), Usual(short=10)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Surge:
     """Below it no value is high."""
     level: float | None = None
     """From it on every value is high, whatever is usual."""
-    by: Usual = OF_FIVE
+    by: Usual = OF_EIGHT
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ REAL_ANSWER_TOKENS = 64
 
 
 def _grad_norm(window: Window) -> Iterator[Alert]:
-    """The norm of the gradients, before they are clipped, is 5 times what is usual, in the median of 5 steps.
+    """The norm of the gradients, before they are clipped, is 5 times what is usual, in the median of 8 steps.
 
     Source: single peaks are clipped (`optim.clip_grad`, 1.0 in verl) and harmless; a level that stays up goes ahead of
     most published collapses (https://richardli.xyz/rl-collapse).

@@ -34,6 +34,8 @@ class Window:
     """The first `HEAD_STEPS` of the run, as far as they are known; they may be among `rows` too."""
     nodes: Mapping[str, Sequence[Minute]] = field(default_factory=dict)
     """Of the newest attempt's nodes, minute by minute."""
+    total_steps: int | None = None
+    """Of the run; None: not known."""
 
     @property
     def last_step(self) -> int | None:
@@ -72,8 +74,8 @@ class Watched:
         """As the node workers hand them over, in the order of their times; those of a newer attempt begin anew."""
         self._nodes.add(attempt, samples)
 
-    def window(self) -> Window:
-        return Window(list(self._recent.rows), list(self._head.rows), self._nodes.minutes())
+    def window(self, total_steps: int | None = None) -> Window:
+        return Window(list(self._recent.rows), list(self._head.rows), self._nodes.minutes(), total_steps)
 
 
 def _kept(metrics: Mapping[str, float]) -> dict[str, float]:
