@@ -96,8 +96,10 @@ class HeldColumns:
 
     def series(self, names: Sequence[str]) -> RunColumns:
         """Names that the run does not log are left out."""
-        self._ask([name for name in names if name in self.names])
-        values = {name: self._values[name][:] for name in names if name in self._values}
+        logged = [name for name in names if name in self.names]
+        self._fill(logged)
+        values = {name: self._values[name][:] for name in logged}
+        self._keep(logged)
         counted, void = self.joined.rows[:], self.joined.void[:]
         return RunColumns(self.steps[:], self.attempts[:], self.seen_ms[:], values, counted, void, self._last)
 
@@ -123,15 +125,15 @@ class HeldColumns:
         self.curves = {key: name for key, name in found.items() if name}
         self._fill([name for name in (*self.curves.values(), *self._figures) if name in self.names])
 
-    def _ask(self, names: Iterable[str]) -> None:
-        for name in names:
+    def _keep(self, asked: Iterable[str]) -> None:
+        """The view's own names, and those that were asked for last."""
+        for name in asked:
             self._asked.pop(name, None)
             self._asked[name] = None
         for name in [*self._asked][:-KEPT_NAMES]:
             del self._asked[name]
             if name not in self._figures and name not in self.curves.values():
                 del self._values[name]
-        self._fill(self._asked)
 
     def _fill(self, names: Iterable[str]) -> None:
         """Columns that are not held yet, as far as the others go."""

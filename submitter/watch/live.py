@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from submitter.ledger import Event, Ledger, Run, Sample, StoredAlert
-from submitter.metrics.names import STEP_S
+from submitter.metrics.names import OUTSIDE_S, STEP_S
 from submitter.metrics.pace import per_hour
 from submitter.metrics.phases import phases
 from submitter.metrics.tokens import tokens_per_npu_s
@@ -24,7 +24,7 @@ __all__ = ["LiveRun", "LiveRuns", "UnknownRunError"]
 FILL_S = 0.1
 """So long may one look at the list work out runs that had ended before; what is left is for the next look."""
 ROW_CURVES = ("reward", "step_s")
-ROW_FIGURES = (STEP_S,)
+ROW_FIGURES = (STEP_S, *OUTSIDE_S)
 
 
 @dataclass(frozen=True)
