@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -40,6 +41,12 @@ def seen_in(text: bytes) -> Seen:
     total = _TOTAL.search(text)
     steps = StepReader().feed(text)
     return Seen(tuple(step.number for step in steps), int(total[1]) if total else None, steps[-1] if steps else None)
+
+
+def total_in(lines: Iterable[str]) -> int | None:
+    """How many steps the trainer says that there will be; None: it does not say it here."""
+    told = (_TOTAL.match(line.encode()) for line in lines if "Total training steps: " in line)
+    return next((int(found[1]) for found in told if found), None)
 
 
 class LogTail:

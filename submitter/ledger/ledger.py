@@ -38,6 +38,7 @@ class Ledger:
         self.runs = runs.runs
         self.active_runs = runs.active_runs
         self.want = runs.want
+        self.learn_total = runs.learn_total
         self.end_run = runs.end_run
         self.reopen = runs.reopen
 

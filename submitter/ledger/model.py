@@ -17,7 +17,7 @@ class Run:
     spec: str
     """Hash of what its attempts do."""
     total_steps: int | None
-    """As the job asks; None when the trainer works it out from its data."""
+    """As the job asks, else as the trainer has said; None before it has."""
     created_ms: int
     policy: dict[str, Any] = field(default_factory=dict)
     """Of its recovery; empty for a run of an npurun that had none."""

@@ -49,6 +49,13 @@ class Runs:
         with self._database.transaction() as connection:
             return connection.execute("UPDATE runs SET wanted = ? WHERE run = ?", (wanted, run)).rowcount == 1
 
+    def learn_total(self, run: str, total_steps: int) -> None:
+        """What the trainer worked out from its data; what the job asks for stays."""
+        with self._database.transaction(durable=False) as connection:
+            connection.execute(
+                "UPDATE runs SET total_steps = ? WHERE run = ? AND total_steps IS NULL", (total_steps, run)
+            )
+
     def end_run(self, run: str, state: RunState, reason: str | None, now_ms: int, *, holder: str | None = None) -> None:
         """The first end counts, until the run is reopened."""
         with self._database.transaction(holder) as connection:

@@ -39,13 +39,13 @@ class Alerting:
         self._watched.add_samples(self._attempt.attempt, samples)
         self._has_samples = self._has_samples or bool(samples)
 
-    def judge(self) -> None:
+    def judge(self, total_steps: int | None) -> None:
         """Where something came: what holds now is in the ledger afterwards, and what is new is told."""
         now = self._world.clock()
         if not self._has_steps and not (self._has_samples and now - self._judged_s >= SAMPLES_EVERY_S):
             return
         self._has_steps, self._has_samples, self._judged_s = False, False, now
-        found = judge(self._watched.window(self._run.total_steps))
+        found = judge(self._watched.window(total_steps))
         new = self._world.ledger.record_alerts(
             self._run.run, self._attempt.attempt, found, self._world.wall_ms(), holder=self._world.holder.token
         )

@@ -11,6 +11,7 @@ from submitter.cluster.client import JobInfo, RayClient
 from submitter.cluster.errors import RayError
 from submitter.gang.record import RESUME_PREFIX, parse_resume
 from submitter.gang.step_lines import Step, steps_in, trained
+from submitter.gang.steps import total_in
 from submitter.ledger import Attempt, Run
 from submitter.supervise.alerting import Alerting
 from submitter.supervise.catch_up import are_missing, catch_up
@@ -140,7 +141,7 @@ class _Watching:
         changed = self._note_steps(info, seen.filed) or changed
         self._world.ledger.record_samples(self._run.run, self._attempt.attempt, seen.samples)
         self._alerting.samples(seen.samples)
-        self._alerting.judge()
+        self._alerting.judge(self._run.total_steps)
         if changed or now - self._noted_s >= NOTE_EVERY_S:
             self._noted_s = now
             self._world.ledger.observe(
@@ -157,7 +158,13 @@ class _Watching:
             if line.startswith(RESUME_PREFIX) and (resume := parse_resume(line, self._id)):
                 self._world.ledger.record_resumed(self._id, resume["step"])
                 self._attempt = replace(self._attempt, resumed_from=resume["step"])
+        self._learn_total(lines)
         return self._note_steps(info, steps_in(lines))
+
+    def _learn_total(self, lines: list[str]) -> None:
+        if self._run.total_steps is None and (total := total_in(lines)) is not None:
+            self._world.ledger.learn_total(self._run.run, total)
+            self._run = replace(self._run, total_steps=total)
 
     def _note_steps(self, info: JobInfo, steps: Sequence[Step]) -> bool:
         if not steps:

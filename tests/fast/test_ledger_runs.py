@@ -215,6 +215,13 @@ class TestEnd:
         run = ledger.runs()["run"]
         assert (run.state, run.reason, run.ended_ms) == ("failed", "same_reason_twice", 5)
 
+    def test_how_many_steps_there_are_is_learnt_once(self, ledger: Ledger) -> None:
+        intend(ledger)
+        intend(ledger, "asked", total_steps=7)
+        for run, total in (("run", 12), ("run", 13), ("asked", 12), ("none", 12)):
+            ledger.learn_total(run, total)
+        assert {name: run.total_steps for name, run in ledger.runs().items()} == {"run": 12, "asked": 7}
+
     def test_wishes(self, ledger: Ledger) -> None:
         intend(ledger)
         assert ledger.want("run", "stop") and ledger.active_runs()[0].wanted == "stop"

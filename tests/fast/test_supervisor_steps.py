@@ -63,6 +63,19 @@ def test_steps_that_came_faster_than_they_are_read_are_all_there(bench: Bench) -
     assert times[1:38] == sorted(times[1:38]) and times[30] - times[20] == 10 * 2_000, "by what verl measured"
 
 
+@pytest.mark.parametrize("asked", [None, 500])
+def test_how_many_steps_there_will_be_is_what_the_job_asks_else_what_the_trainer_says(
+    bench: Bench, asked: int | None
+) -> None:
+    bench.submit(total_steps=asked)
+    bench.until(lambda: bench.ledger.attempts("run")[0].seen_state == "RUNNING")
+    speaker = "\x1b[36m(TaskRunnerV1 pid=15714, ip=127.0.0.2)\x1b[0m"
+    said = f"{speaker} INFO:2026-11-30 11:48:25,877:Total training steps: 12"
+    bench.job().write("an answer: Total training steps: 99", said, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    assert bench.ledger.runs()["run"].total_steps == (asked or 12)
+
+
 @pytest.mark.usefixtures("short_reads")
 def test_a_supervisor_that_comes_late_reads_what_it_missed(bench: Bench) -> None:
     begin(bench, *FILLER, step_line(0), step_line(1))

@@ -282,7 +282,7 @@ class Bench:
             address=changes.pop("address", ADDRESS),
             spec=SPEC,
             job="tiny",
-            total_steps=10,
+            total_steps=changes.pop("total_steps", 10),
             body=request_bytes(body),
             now_ms=self.now_ms(),
             policy=(policy or Policy()).to_json(),
