@@ -51,6 +51,8 @@ class Joined:
         self.beside: array[int] = array("q")
         self.size = 0
         """Rows seen so far."""
+        self.rewritten = 0
+        """How often what counts has changed otherwise than by a further step at its end."""
         self._ranks: array[int] = array("q")
         """Of each of `steps` its attempt; below 0: it was not trained in it, but validated."""
         self._begun = Begun()
@@ -78,6 +80,9 @@ class Joined:
         later = range(begin, len(self.steps))
         kept = [place for place in later if abs(self._ranks[place]) >= attempt]
         self.void.extend(self.rows[place] for place in later if abs(self._ranks[place]) < attempt)
+        if len(kept) == len(later):
+            return
+        self.rewritten += 1
         for column in (self.steps, self.rows, self._ranks):
             column[begin:] = array("q", [column[place] for place in kept])
 
@@ -96,9 +101,11 @@ class Joined:
         if self._begun.is_void(attempt, step):
             self.void.append(row)
         elif place == len(self.steps) or self.steps[place] != step:
+            self.rewritten += place < len(self.steps)
             for column, value in ((self.steps, step), (self.rows, row), (self._ranks, rank)):
                 column.insert(place, value)
         elif _is_better(rank, self._ranks[place]):
+            self.rewritten += 1
             self.beside.append(self.rows[place])
             self.rows[place], self._ranks[place] = row, rank
         else:

@@ -6,7 +6,7 @@ import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from submitter.ledger import Columns, Ledger
 from submitter.metrics.joined import Joined, Resumed
@@ -39,6 +39,26 @@ class RunColumns:
     """Grows with each row: the ledger's cursor."""
 
 
+@dataclass
+class _Drawn:
+    """A curve up to the counted row number `done`; neither step nor value where the row has no number."""
+
+    rewritten: int
+    done: int
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    values: array[float] = field(default_factory=lambda: array("d"))
+
+    def go_on(self, joined: Joined, column: array[float]) -> None:
+        steps = joined.steps[self.done :]
+        values = array("d", map(column.__getitem__, joined.rows[self.done :]))
+        self.done = len(joined.rows)
+        if math.isnan(sum(values)):
+            there = [place for place, value in enumerate(values) if not math.isnan(value)]
+            steps, values = array("q", [steps[one] for one in there]), array("d", [values[one] for one in there])
+        self.steps.extend(steps)
+        self.values.extend(values)
+
+
 class HeldColumns:
     """Of one run: the curves of these keys, these figures, and what is asked for. Not for several threads at once."""
 
@@ -55,6 +75,7 @@ class HeldColumns:
         self._ledger, self._run = ledger, run
         self._keys, self._figures = curves, figures
         self._values: dict[str, array[float]] = {}
+        self._drawn: dict[str, _Drawn] = {}
         self._asked: dict[str, None] = {}
         """Names that a chart asked for, the newest last."""
         self._resumed: dict[int, int | None] = {}
@@ -74,7 +95,7 @@ class HeldColumns:
     def join(self, resumed: Resumed) -> None:
         """The new rows, by what is known of the attempts now; all rows, where that is other than it was."""
         if any(resumed.get(attempt) != before for attempt, before in self._resumed.items()):
-            self.joined = Joined()
+            self.joined, self._drawn = Joined(), {}
         begin = self.joined.size
         self.joined.add(self.steps[begin:], self.attempts[begin:], resumed)
         begin = len(self.times.seconds)
@@ -88,11 +109,12 @@ class HeldColumns:
         return [self._row(row) for row in self.joined.rows[first:]]
 
     def curve(self, name: str) -> Curve:
-        values, steps = array("d", map(self._values[name].__getitem__, self.joined.rows)), self.joined.steps[:]
-        if math.isnan(math.fsum(values)):
-            there = [place for place, value in enumerate(values) if not math.isnan(value)]
-            steps, values = array("q", [steps[one] for one in there]), array("d", [values[one] for one in there])
-        return Curve(name, steps, values)
+        """Over the steps that were trained; only those since the last call are worked out."""
+        drawn = self._drawn.get(name)
+        if drawn is None or drawn.rewritten != self.joined.rewritten:
+            drawn = self._drawn[name] = _Drawn(self.joined.rewritten, bisect_right(self.joined.steps, 0))
+        drawn.go_on(self.joined, self._values[name])
+        return Curve(name, drawn.steps[:], drawn.values[:])
 
     def series(self, names: Sequence[str]) -> RunColumns:
         """Names that the run does not log are left out."""
