@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from submitter.ledger import Attempt, Run
+from submitter.ledger import Attempt, Run, Step
+from submitter.ledger.metrics import EVERY
 from submitter.metrics.alerts import Watched, judge
 from submitter.metrics.alerts.window import HEAD_STEPS
 from submitter.metrics.recent import RECENT_STEPS
@@ -55,13 +56,27 @@ class Alerting:
     def _load(self) -> None:
         ledger, name = self._world.ledger, self._run.run
         resumed = {one.attempt: one.resumed_from for one in ledger.attempts(name)}
-        kept_steps = [*ledger.steps(name, until=HEAD_STEPS), *ledger.steps(name, newest=RECENT_STEPS)]
+        head, newest = ledger.steps(name, until=HEAD_STEPS), self._newest(resumed)
         for number in sorted(resumed):
-            rows = [one for one in kept_steps if one.attempt == number]
+            rows = [one for one in (*head, *newest) if one.attempt == number]
             self._watched.add_steps(number, ((one.step, one.seen_ms, one.metrics) for one in rows), resumed[number])
         kept = ledger.samples(name, newest=SAMPLES_READ)
         number = self._attempt.attempt
         self._watched.add_samples(number, [one.sample for one in kept if one.attempt == number])
+
+    def _newest(self, resumed: Mapping[int, int | None]) -> list[Step]:
+        """Of the newest attempt, and of those before it what it goes on from, until there are enough."""
+        found: list[Step] = []
+        until = EVERY
+        for number in sorted(resumed, reverse=True):
+            rows = self._world.ledger.steps(
+                self._run.run, number, newest=max(0, RECENT_STEPS - len(found)), until=until
+            )
+            found += rows
+            if rows:
+                after = resumed[number]
+                until = min(until, rows[0].step - 1 if after is None else after)
+        return found
 
 
 def close_all(world: World, run: Run, attempt: Attempt) -> None:

@@ -295,6 +295,24 @@ def test_an_alert_is_told_once_while_it_holds_and_again_when_it_comes_back(bench
     assert bench.ledger.alerts("run", open_only=True) == []
 
 
+def test_a_supervisor_that_comes_late_judges_by_the_steps_that_count(bench: Bench) -> None:
+    """The newest steps of the attempt before are void: what is usual stands before its checkpoint."""
+    begin(bench, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    rows = [(step, BEGAN_MS, {"actor/grad_norm": 0.3}) for step in range(2, 1_200)]
+    bench.ledger.record_steps("run", 1, rows)
+    bench.job().die("FAILED", code=1)
+    bench.until(lambda: "run-a2" in bench.cluster.jobs)
+    bench.until(lambda: bench.ledger.attempts("run")[1].seen_state == "RUNNING")
+    bench.job(2).write(resumed_line("run-a2", 600))
+    bench.until(lambda: bench.ledger.attempts("run")[1].resumed_from == 600)
+    bench.ledger.record_steps("run", 2, [(step, BEGAN_MS, {"actor/grad_norm": 3.0}) for step in range(601, 611)])
+    bench.start()
+    bench.job(2).write(step_line(611))
+    bench.until(lambda: steps(bench, 2)[-1:] == [611])
+    assert [one.id for one in bench.ledger.alerts("run", open_only=True)] == ["NR904"]
+
+
 def test_an_alert_of_the_event_is_told_as_such(bench: Bench) -> None:
     begin(bench, "step:1 - actor/loss:nan")
     bench.until(lambda: bench.ledger.alerts("run"))
