@@ -15,7 +15,9 @@ PACE_STEPS = 200
 ETA_STEPS = 5
 """With fewer than these there is no telling: the first one compiles and warms up."""
 BLOCKS = 8
-"""Spread comes from means over stretches of the known steps, an eighth of them or what is left, whatever is less."""
+"""Spread comes from means over stretches of the known steps: an eighth of them, or what is left where that is less."""
+LEAST_BLOCK = 10
+"""Of few known steps it is up to half of them: a validation or a checkpoint is then in most of the stretches."""
 LOW, HIGH = 0.1, 0.9
 
 
@@ -88,7 +90,7 @@ def _arrivals(rows: Sequence[Row], gaps: Sequence[float]) -> list[float]:
 
 
 def _block(known: int, left: int) -> int:
-    return max(1, min(left, known // BLOCKS))
+    return max(1, min(left, max(known // BLOCKS, min(known // 2, LEAST_BLOCK))))
 
 
 def _means(seconds: Sequence[float], size: int) -> list[float]:

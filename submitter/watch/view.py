@@ -209,8 +209,8 @@ def thinned(steps: Sequence[int], values: Sequence[float], points: int) -> tuple
     size = math.ceil(2 * len(steps) / points)
     kept = {0, len(steps) - 1}
     for begin in range(0, len(steps), size):
-        stretch = range(begin, min(begin + size, len(steps)))
-        kept |= {min(stretch, key=values.__getitem__), max(stretch, key=values.__getitem__)}
+        stretch = values[begin : begin + size]
+        kept |= {begin + stretch.index(min(stretch)), begin + stretch.index(max(stretch))}
     places = sorted(kept)
     return [steps[place] for place in places], [values[place] for place in places]
 

@@ -64,6 +64,10 @@ class TestEta:
         assert left is not None and left.low_s <= left.mid_s <= left.high_s
         assert left.mid_s == pytest.approx(100 * 63, rel=0.02)
 
+    def test_of_few_known_steps_a_validation_still_counts(self) -> None:
+        left = eta([60.0, 60.0, 60.0, 100.0, 60.0, 60.0, 60.0, 100.0], 4)
+        assert left is not None and left.mid_s == pytest.approx(280.0)
+
     def test_of_one_step_the_spread_is_that_of_single_steps(self) -> None:
         left = eta([60.0] * 15 + [120.0] * 5, 1)
         assert left is not None and (left.low_s, left.high_s) == (60.0, 120.0)
