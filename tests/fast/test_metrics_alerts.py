@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -39,6 +40,38 @@ def ids(alerts: list[Alert]) -> set[str]:
     return {alert.id for alert in alerts}
 
 
+def longer(progress: float, _chance: random.Random) -> dict[str, float]:
+    """Answers double within a few steps, and with them what there is to do."""
+    more = 1 + min(1.0, max(0.0, 9 * (progress - 0.5)))
+    return {"timing_s/step": 30 + 30 * more, "timing_s/gen": 30 * more, "perf/total_num_tokens": 1e6 * more}
+
+
+ODD_BUT_HEALTHY: dict[str, Callable[[float, random.Random], dict[str, float]]] = {
+    "gradients with a long tail": lambda _, chance: {"actor/grad_norm": chance.lognormvariate(-1.2, 0.8)},
+    "gradients that grow": lambda x, chance: {"actor/grad_norm": 0.2 * math.exp(2 * x) * chance.uniform(0.5, 1.5)},
+    "policy kl with a long tail": lambda _, chance: {"actor/ppo_kl": chance.lognormvariate(-7, 1.2)},
+    "kl that grows": lambda x, chance: {"actor/kl_loss": 1.5 * x**1.5 * chance.uniform(0.8, 1.2)},
+    "a model of experts": lambda x, chance: {
+        "training/rollout_probs_diff_mean": (0.012 + 0.006 * x) * chance.uniform(0.5, 1.5),
+        "training/rollout_actor_probs_pearson_corr": 0.97 - 0.01 * chance.random(),
+        "rollout_corr/kl": chance.gauss(0.004, 0.002),
+    },
+    "an instruct model's entropy": lambda x, chance: {
+        "actor/entropy": (0.08 + 0.22 * math.exp(-4 * x)) * chance.uniform(0.8, 1.2)
+    },
+    "a reward of few values": lambda x, chance: {
+        "critic/rewards/mean": round(0.1 + 0.8 * x + chance.gauss(0, 0.02), 2)
+    },
+    "a reward below zero": lambda x, chance: {"critic/rewards/mean": 1.5 * x - 1 + chance.gauss(0, 0.1)},
+    "step times with a long tail": lambda _, chance: {"timing_s/step": 40 + chance.lognormvariate(3, 0.6)},
+    "many answers that are cut": lambda _, chance: {
+        "response_length/clip_ratio": chance.gauss(0.2, 0.04),
+        "response_length/max": 8_192.0,
+    },
+    "answers that get longer": longer,
+}
+
+
 class TestHealthy:
     @pytest.mark.parametrize("log", sorted(LOGS.glob("*.log.gz")), ids=lambda log: log.name.partition(".")[0])
     def test_no_alert_at_any_step_of_a_real_log(self, log: Path) -> None:
@@ -59,6 +92,15 @@ class TestHealthy:
     def test_no_alert_where_it_stays_below_the_top_and_noise_is_large(self, shape: str) -> None:
         training = Healthy(seed=5, shape=shape, noise=0.06, reward=(0.3, 0.6))
         assert set().union(*(ids(alerts) for alerts in judged(training, training.total, every=40))) == set()
+
+    @pytest.mark.parametrize("name", ODD_BUT_HEALTHY)
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_no_alert_on_what_only_looks_odd(self, name: str, seed: int) -> None:
+        chance, watched = random.Random(seed), Watched()
+        for step in range(1, 901):
+            watched.add_steps(1, [(step, 0, ODD_BUT_HEALTHY[name](step / 900, chance))], None)
+            if step % 15 == 0:
+                assert judge(watched.window(900)) == [], step
 
     def test_nothing_is_said_of_nothing(self) -> None:
         assert judge(Window([])) == [] and judge(Watched().window()) == []

@@ -8,7 +8,7 @@ from statistics import median
 
 from submitter.metrics.alerts.names import ENTROPY, FINITE, GRAD_NORM, REWARD
 from submitter.metrics.alerts.rule import Alert, Rule, Value, shown
-from submitter.metrics.alerts.statistics import latched, noise, rolling_median
+from submitter.metrics.alerts.statistics import latched, noise, rolling_median, wild_noise
 from submitter.metrics.alerts.window import Series, Window
 
 BAD_STEPS = 20
@@ -32,7 +32,8 @@ MEDIAN_ERROR = 1.25
 
 NOW_STEPS = 10
 BEST_STEPS = 20
-COLLAPSE_SHARE = 0.3
+COLLAPSE_STEPS = 15
+COLLAPSE_SHARE = 0.4
 """So much of what had been gained is lost."""
 COLLAPSE_NOISES = 6.0
 
@@ -100,7 +101,7 @@ def _is_flat(window: Window, series: Series, begin: Sequence[float]) -> bool:
 
 
 def _collapse(window: Window) -> Iterator[Alert]:
-    """The reward fell from its best by three tenths of what had been gained, and by more than noise can.
+    """The reward fell from its best by four tenths of what had been gained, and by more than noise can.
 
     Source: a reward that falls for good while KL or the rollout's mismatch rises is how published collapses look
     (https://richardli.xyz/rl-collapse); a dip of single steps is not.
@@ -108,7 +109,8 @@ def _collapse(window: Window) -> Iterator[Alert]:
     series = window.series(*REWARD)
     if len(series) < 2 * BEST_STEPS:
         return
-    now, smooth, spread = rolling_median(series.values, NOW_STEPS), _smooth(series.values), noise(series.values)
+    now, smooth = rolling_median(series.values, COLLAPSE_STEPS), _smooth(series.values)
+    spread = wild_noise(series.values)
     begin = window.begin(series.name)
     base = min([*smooth, *([median(begin)] if begin else [])])
     begins, ends, best = [], [], smooth[0]

@@ -6,10 +6,13 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 
 NORMAL = 1.048
 """The median distance of two neighbours times this is the deviation of normal noise: 1 / (0.6745 * sqrt 2)."""
+
+NORMAL_MEAN = 0.886
+"""The same of the mean distance: sqrt(pi) / 2."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,13 @@ def now_and_usual(values: Sequence[float], by: Usual) -> list[tuple[float, float
 def noise(values: Sequence[float]) -> float:
     """Standard deviation of what is added to the smooth curve; a trend does not count."""
     return NORMAL * median(abs(after - before) for before, after in pairwise(values)) if len(values) > 1 else 0.0
+
+
+def wild_noise(values: Sequence[float]) -> float:
+    """As `noise`, where single wild values or a few distinct ones belong to it: by the mean instead of the median."""
+    if len(values) < 2:
+        return 0.0
+    return NORMAL_MEAN * fmean(abs(after - before) for before, after in pairwise(values))
 
 
 def latched(begins: Sequence[bool], ends: Sequence[bool]) -> int | None:
