@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from contextlib import nullcontext
 from datetime import datetime
 
 import click
@@ -14,6 +15,8 @@ from submitter.cli.commands import Command
 from submitter.cli.language import language, say
 from submitter.cli.options import json_option, option
 from submitter.cli.output import OutputLostError, emit, without_secrets
+from submitter.cli.serve_pages import pages
+from submitter.cli.usage import PortNumber
 from submitter.errors import NpurunError
 from submitter.exit_codes import ExitCode
 from submitter.gang.secret_like import redacted
@@ -21,9 +24,13 @@ from submitter.texts import Phrase, Tell
 
 
 @click.command(cls=Command, help="cli.serve.help")
+@option("--host", metavar="ADDRESS", default="127.0.0.1", help="cli.option.web_host")
+@option("--port", metavar="PORT", type=PortNumber(), default=8266, help="cli.option.web_port")
+@option("--allow-host", "allowed", metavar="NAME", multiple=True, help="cli.option.allow_host")
+@option("--no-web", is_flag=True, help="cli.option.no_web")
 @option("--until-idle", is_flag=True, help="cli.option.until_idle")
 @json_option
-def serve(until_idle: bool, as_json: bool) -> int:
+def serve(host: str, port: int, allowed: tuple[str, ...], no_web: bool, until_idle: bool, as_json: bool) -> int:
     from submitter.ledger import default_home
     from submitter.supervise.serve import keep_log_small
     from submitter.supervise.serve import serve as care_for_all
@@ -41,7 +48,15 @@ def serve(until_idle: bool, as_json: bool) -> int:
                 return
 
     told: Tell = tell
-    care_for_all(home, until_idle=until_idle, say=told, environ=os.environ, language=language())
+    with nullcontext(False) if no_web or until_idle else pages(home, host, port, allowed, told) as serves_pages:
+        care_for_all(
+            home,
+            until_idle=until_idle,
+            say=told,
+            environ=os.environ,
+            language=language(),
+            stand_by=serves_pages,
+        )
     return ExitCode.DONE
 
 

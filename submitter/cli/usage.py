@@ -44,6 +44,17 @@ class AtLeastOne(click.ParamType):  # type: ignore[type-arg]
         return int(value)
 
 
+class PortNumber(click.ParamType):  # type: ignore[type-arg]
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        if not (value.isdecimal() and len(value) <= 5 and int(value) <= 65535):
+            raise usage_error("cli.usage.port", ctx, option=_name(param), value=value)
+        return int(value)
+
+
 def _no_such_option(error: Any) -> str:
     name, near = error.option_name, error.possibilities
     if not near:

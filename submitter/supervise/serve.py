@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LOG_NAME = "supervisor.log"
 LOG_BYTES = 10 << 20
 """Then it becomes `supervisor.log.1`, in the place of the one before."""
+STAND_BY_S = 1.0
+"""Between two looks at the lock, which is a file here."""
 START_BOUND_S = 30.0
 """Half a second on a quiet machine; imports from a network file system can take many."""
 SAY_AFTER_S = 3.0
@@ -53,10 +55,12 @@ def serve(
     say: Tell,
     environ: Mapping[str, str],
     language: str = "en",
+    stand_by: bool = False,
 ) -> Leave:
     """Cares for all runs of the home until it is told to leave, or (`until_idle`) until none is active.
 
     LockHeldError: another one serves it. `until_idle`, that is no error: two commands have started one each.
+    `stand_by`: then it waits until that one has gone, and takes over.
     """
     from submitter.supervise.supervisor import Supervisor  # brings the diagnosis; who only starts a process needs none
 
@@ -71,8 +75,10 @@ def serve(
             other = ledger.take(holder, _now_ms())
             if other is not None and until_idle:
                 return "idle"
-            if other is not None:
+            if other is not None and not stand_by:
                 raise held(other, home, _now_ms())
+            if other is not None and not _stood_by(ledger, holder, other, inbox, say):
+                return "told"
             say("supervise.serving", pid=holder.pid, home=home)
             if (warning := ledger.journal.warning) is not None:
                 say(warning.id, **warning.values)
@@ -89,6 +95,23 @@ def serve(
         return left
     finally:
         ledger.close()
+
+
+def _stood_by(ledger: Ledger, holder: Holder, other: Holder, inbox: queue.SimpleQueue[Any], say: Tell) -> bool:
+    """Whether the lock is ours now; False: told to leave."""
+    said = ""
+    while True:  # until the other one has gone, or a signal comes
+        if said != other.token:
+            said = other.token
+            say("supervise.standing_by", pid=other.pid, host=other.host)
+        try:
+            inbox.get(timeout=STAND_BY_S)
+            return False
+        except queue.Empty:
+            found = ledger.take(holder, _now_ms())
+        if found is None:
+            return True
+        other = found
 
 
 def ensure_running(home: Path, ledger: Ledger, *, tell: Tell, environ: Mapping[str, str], wait: bool = True) -> bool:

@@ -104,6 +104,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "steps of {submission} that were logged while nobody looked are missing: {error}",
         "{submission} 在无人查看期间记录的部分步骤缺失：{error}",
     ),
+    "supervise.standing_by": (
+        "process {pid} on {host} cares for the runs; this one takes over when it leaves",
+        "{host} 上的进程 {pid} 正在负责各运行；它退出后由本进程接管",
+    ),
     "supervise.alert": ("run {run}: {alert}: {what}", "运行 {run}：{alert}：{what}"),
     "supervise.poll_max": (
         "{value} is no number of seconds between 0 and 3600",
