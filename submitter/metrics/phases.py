@@ -47,7 +47,7 @@ class Phase:
 
 def phases(rows: Sequence[Row]) -> tuple[Phase, ...]:
     """Of rows that have a step time, in the order of the table; phases that took no time are left out."""
-    rows = [row for row in rows if row.has(STEP_S)]
+    rows = [row for row in rows if row.get(STEP_S, 0.0) > 0]
     if not rows:
         return ()
     spent = {phase: _total(rows, names) / len(rows) for phase, names in PHASE_NAMES.items()}

@@ -14,6 +14,13 @@ from submitter.metrics.names import OUTSIDE_S, STEP_S
 RECENT_STEPS = 400
 """Enough to tell a trend from noise; a run of 96 s steps is then looked at over ten hours."""
 
+LARGEST = 1e100
+"""No metric measures more: what overflows on its way there is as good as infinite, and sums of the rest stay finite."""
+
+
+def is_number(value: float) -> bool:
+    return abs(value) < LARGEST
+
 
 @dataclass(frozen=True)
 class Row:
@@ -29,9 +36,9 @@ class Row:
         return name in self.metrics
 
     def get(self, name: str, default: float = math.nan) -> float:
-        """A number; what is nan or infinite counts as not there."""
+        """A number; what is none counts as not there."""
         value = self.metrics.get(name, default)
-        return value if math.isfinite(value) else default
+        return value if is_number(value) else default
 
     @property
     def step_s(self) -> float | None:

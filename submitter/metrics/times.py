@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from submitter.metrics.recent import is_number
+
 
 @dataclass
 class AttemptTimes:
@@ -45,8 +47,8 @@ class StepTimes:
 
     def _add(self, attempt: int, steps: Sequence[int], seen_ms: Sequence[int], took_s: Sequence[float]) -> None:
         times = self.attempts.setdefault(attempt, AttemptTimes())
-        total = math.fsum(took_s) if 0 not in steps else math.nan
-        seconds = took_s if math.isfinite(total) else _filled(times.last_ms, steps, seen_ms, took_s)
+        total = sum(took_s) if 0 not in steps else math.nan
+        seconds = took_s if is_number(total) else _filled(times.last_ms, steps, seen_ms, took_s)
         self.seconds.extend(seconds)
         times.steps_s += math.fsum(seconds)
         times.rows += len(steps)
@@ -62,6 +64,6 @@ def _filled(last_ms: int | None, steps: Sequence[int], seen_ms: Sequence[int], t
     seconds = []
     for step, seen, took in zip(steps, seen_ms, took_s, strict=True):
         since_s = 0.0 if last_ms is None else max(0.0, (seen - last_ms) / 1000)
-        seconds.append(0.0 if step <= 0 else took if math.isfinite(took) else since_s)
+        seconds.append(0.0 if step <= 0 else took if is_number(took) else since_s)
         last_ms = seen
     return seconds

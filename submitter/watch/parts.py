@@ -115,7 +115,7 @@ def _attempt_view(
 
 def _node_view(one: Sample) -> NodeView:
     said = one.sample
-    devices = None if said.get("devices") is None else tuple(_device_view(device) for device in said["devices"])
+    devices = None if said.get("devices") is None else _device_views(said["devices"])
     uses = [device.use_percent for device in devices or () if device.use_percent is not None]
     filled = [
         100 * device.hbm_used_mb / device.hbm_total_mb
@@ -137,6 +137,11 @@ def _node_view(one: Sample) -> NodeView:
         cpu_percent=said.get("cpu_percent"),
         load=said.get("load"),
     )
+
+
+def _device_views(said: Sequence[Mapping[str, Any]]) -> tuple[DeviceView, ...]:
+    """Of those that have a number: about another one nothing can be said."""
+    return tuple(_device_view(device) for device in said if device.get("npu") is not None)
 
 
 def _device_view(said: Mapping[str, Any]) -> DeviceView:

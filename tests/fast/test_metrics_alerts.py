@@ -13,6 +13,8 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from submitter.gang.step_lines import StepReader
 from submitter.metrics.alerts import NAMES, RULES, Alert, Watched, Window, judge
@@ -296,3 +298,24 @@ def test_console_logs_say_the_same_as_the_file_logger() -> None:
     watched = Watched()
     watched.add_steps(1, [(step.number, 0, step.metrics)], None)
     assert judge(watched.window())[0].values["count"] == 1
+
+
+@pytest.mark.parametrize("pattern", [[1.7e308, -1.7e308], [1e308, 0.0], [5e-324, 1.7e308, 3.0], [math.nan, math.inf]])
+def test_numbers_that_overflow_are_none(pattern: list[float]) -> None:
+    watched = Watched()
+    rows = [(step, 0, dict.fromkeys(NAMES, pattern[step % len(pattern)])) for step in range(1, 401)]
+    watched.add_steps(1, rows, None)
+    assert [alert.id for alert in judge(watched.window())][:1] == ["NR901"]
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(NAMES), st.floats(), max_size=12), max_size=80),
+    st.integers(0, 1_000),
+)
+def test_whatever_a_trainer_logs_is_judged_and_can_be_told(logged: list[dict[str, float]], total: int) -> None:
+    watched = Watched()
+    rows = logged * 6  # long enough for the rules that look far back
+    watched.add_steps(1, [(step, 0, row) for step, row in enumerate(rows, 1)], None)
+    for alert in judge(watched.window(total)):
+        assert "{" not in alert_text(alert, "en").message
+        json.dumps(dict(alert.values), allow_nan=False)

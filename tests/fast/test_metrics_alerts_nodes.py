@@ -138,9 +138,12 @@ def test_the_trainer_s_own_number_stands_in_where_nodes_tell_nothing() -> None:
     assert [alert.id for alert in alerts(alone)] == ["NR913"] and alerts(measured) == []
 
 
-numbers = st.none() | st.floats(-1e12, 1e12)
+numbers = st.none() | st.floats(-1e15, 1e15)
+"""As `parse_sample` bounds them."""
 devices = st.none() | st.lists(
-    st.fixed_dictionaries({"npu": st.integers(0, 20), "use": numbers, "health": st.none() | st.text(max_size=5)}),
+    st.fixed_dictionaries(
+        {"npu": st.none() | st.integers(0, 20), "use": numbers, "health": st.none() | st.text(max_size=5)}
+    ),
     max_size=3,
 )
 

@@ -201,6 +201,13 @@ class TestStepTimes:
         assert list(times.seconds) == [0.0, 10.0, 2.5] and times.attempts[1].steps_s == 12.5
         assert (times.attempts[1].first_ms, times.attempts[1].last_ms) == (1_000, 14_000)
 
+    def test_a_number_that_overflows_is_none(self) -> None:
+        times = StepTimes()
+        times.add([1, 2, 3], [1, 1, 1], [1_000, 3_000, 6_000], [1.0, 1.7e308, 1.7e308])
+        assert list(times.seconds) == [1.0, 2.0, 3.0]
+        huge = [Row(step, 1, step * 1_000, {"timing_s/step": 1.7e308, "timing_s/gen": 1.7e308}) for step in range(20)]
+        assert phases(huge) == () and eta(step_seconds(huge), 10) == Eta(10.0, 10.0, 10.0)
+
     def test_in_parts_is_as_at_once(self) -> None:
         steps, attempts = [1, 2, 3, 2, 3], [1, 1, 1, 2, 2]
         seen, took = [10_000, 20_000, 30_000, 90_000, 99_000], [9.0, 9.0, 9.0, 8.0, 8.5]

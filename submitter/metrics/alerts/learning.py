@@ -10,6 +10,7 @@ from submitter.metrics.alerts.names import ENTROPY, FINITE, GRAD_NORM, REWARD
 from submitter.metrics.alerts.rule import Alert, Rule, Value, shown
 from submitter.metrics.alerts.statistics import latched, noise, rolling_median, wild_noise
 from submitter.metrics.alerts.window import Series, Window
+from submitter.metrics.recent import is_number
 
 BAD_STEPS = 20
 """A number that was none is told of for so many steps."""
@@ -58,7 +59,7 @@ def _not_finite(window: Window) -> Iterator[Alert]:
         (row.step, name, row.metrics[name])
         for row in recent
         for name in FINITE
-        if not math.isfinite(row.metrics.get(name, 0.0))
+        if not is_number(row.metrics.get(name, 0.0))
     ]
     if not bad:
         return

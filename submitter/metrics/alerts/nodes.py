@@ -76,7 +76,7 @@ def _unhealthy(samples: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     said: dict[int, list[str]] = {}
     for sample in samples:
         for one in sample.get("devices") or ():
-            if one.get("health") is not None:
+            if one.get("health") is not None and one.get("npu") is not None:
                 said.setdefault(one["npu"], []).append(one["health"])
     return {npu: words[-1] for npu, words in said.items() if HEALTHY not in words}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from submitter.metrics.alerts.names import NAMES
 from submitter.metrics.alerts.nodes import Minute, NodeMinutes
-from submitter.metrics.recent import RECENT_STEPS, Recent, Row
+from submitter.metrics.recent import RECENT_STEPS, Recent, Row, is_number
 
 HEAD_STEPS = 20
 """The first ones: how it all began."""
@@ -44,14 +43,14 @@ class Window:
     def series(self, *names: str) -> Series:
         """Of the first of the names that the rows have; an empty one when there is none."""
         for name in names:
-            there = [row for row in self.rows if name in row.metrics and math.isfinite(row.metrics[name])]
+            there = [(row.step, value) for row in self.rows if is_number(value := row.get(name))]
             if there:
-                return Series(name, [row.step for row in there], [row.metrics[name] for row in there])
+                return Series(name, [step for step, _ in there], [value for _, value in there])
         return Series(names[0], [], [])
 
     def begin(self, name: str) -> list[float]:
         """Of the first steps of the run."""
-        return [value for row in self.head if not math.isnan(value := row.get(name))]
+        return [value for row in self.head if is_number(value := row.get(name))]
 
 
 class Watched:
