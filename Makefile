@@ -41,9 +41,10 @@ lint: setup ## Format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: setup ## Write docs/checks.md and docs/reasons.md from the tables that the code uses
+docs: setup ## Write docs/checks.md, docs/reasons.md and docs/alerts.md from the tables that the code uses
 	$(BIN)/python -m tests.make_checks_doc
 	$(BIN)/python -m tests.make_reasons_doc
+	$(BIN)/python -m tests.make_alerts_doc
 
 bench: setup ## Print the measured figures side by side
 	$(BIN)/python -m tests.bench

@@ -82,6 +82,7 @@ _ROOMS = (
     "alerts",
     "cli_export",
     "web",
+    "web_pages",
 )
 
 

@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from submitter.errors import NpurunError
-from submitter.texts import TABLE, text
+from submitter.texts import LANGUAGES, TABLE, text
 from submitter.watch.web import actions
 from submitter.watch.web.guard import COOKIE
 from submitter.watch.web.keys import SESSION_S
@@ -25,6 +26,7 @@ from submitter.watch.web.site import Site
 REFUSED_S = 0.5
 """Before a wrong token is told: nobody tries many."""
 LOGINS_AT_ONCE = 8
+FIELDS_MOST = 20
 YEAR_S = 365 * 86_400
 SCRIPT_ROOMS = ("web.", "phase.", "decide.", "reason.", "NR9")
 """Texts whose ids begin so go to the scripts."""
@@ -58,9 +60,9 @@ class Pages:
         return self._page(request, "login.html", refused=False)
 
     async def login(self, request: Request) -> Response:
-        form = await request.form(max_files=0, max_fields=4)
+        form = await _fields(request)
         async with self._logins:
-            if not self._site.keys.is_token(str(form.get("token", "")).strip()):
+            if not self._site.keys.is_token(form.get("token", "").strip()):
                 await asyncio.sleep(REFUSED_S)
                 return self._page(request, "login.html", 403, refused=True)
         answer = RedirectResponse("/", 303)
@@ -77,9 +79,9 @@ class Pages:
 
     async def language(self, request: Request) -> Response:
         form = await self._form(request)
-        answer = RedirectResponse(_own_path(str(form.get("back", "/"))), 303)
-        chosen = str(form.get("language", "en"))
-        answer.set_cookie(LANGUAGE_COOKIE, chosen, max_age=YEAR_S, httponly=True, samesite="strict")
+        answer = RedirectResponse(_own_path(form.get("back", "/")), 303)
+        if form.get("language") in LANGUAGES:
+            answer.set_cookie(LANGUAGE_COOKIE, form["language"], max_age=YEAR_S, httponly=True, samesite="strict")
         return answer
 
     def runs(self, request: Request) -> Response:
@@ -140,8 +142,7 @@ class Pages:
 
     async def _form(self, request: Request) -> dict[str, str]:
         """Of a page of this session; 403 for any other."""
-        form = await request.form(max_files=0, max_fields=10)
-        found = {name: value for name, value in form.items() if isinstance(value, str)}
+        found = await _fields(request)
         if not self._site.keys.is_form_token(found.get("csrf", ""), request.cookies.get(COOKIE, "")):
             raise HTTPException(403)
         return found
@@ -154,6 +155,14 @@ class Pages:
 
     def _release(self, form: dict[str, str], _path: dict[str, str]) -> actions.Done:
         return actions.release(self._site, form.get("node", ""), form.get("address") or None)
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    """Of a form that is sent as its address would be; anything else has none."""
+    try:
+        return dict(parse_qsl((await request.body()).decode(), max_num_fields=FIELDS_MOST))
+    except (ValueError, ClientDisconnect):  # too many, no UTF-8, or cut off
+        return {}
 
 
 def _said(phrase: Any, language: str) -> str:
