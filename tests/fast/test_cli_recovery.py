@@ -243,10 +243,10 @@ class TestProcesses:
         with FakeRay() as ray:
             Told(book, "mine", address=ray.address).begin(1, 0)
             ray.add_job("mine-a1", metadata={"npurun_run": "mine"})
-            words = [*COMMAND, "serve", "--json"]
+            words = [*COMMAND, "serve", "--no-web", "--json"]
             with subprocess.Popen(words, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as process:
                 wait_for(lambda: holder_pid(tmp_path / "npurun") == process.pid, bound_s=20, what="the lock")
-                second = cold("serve", "--lang", "zh", home=tmp_path)
+                second = cold("serve", "--no-web", "--lang", "zh", home=tmp_path)
                 assert (second.code, second.out) == (2, "") and str(process.pid) in second.err
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(20) == 0

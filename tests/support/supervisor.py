@@ -48,7 +48,7 @@ def spawned(
     home: Path, *, env: Mapping[str, str] | None = None, until_idle: bool = False, output: Path | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The same, without waiting for anything."""
-    arguments = [sys.executable, "-m", "submitter", "serve", *(["--until-idle"] if until_idle else [])]
+    arguments = [sys.executable, "-m", "submitter", "serve", "--until-idle" if until_idle else "--no-web"]
     with (output or Path(os.devnull)).open("ab") as out:
         process = subprocess.Popen(
             arguments, env=environment(home, env), stdin=subprocess.DEVNULL, stdout=out, stderr=out
