@@ -12,7 +12,7 @@ from pathlib import Path
 from submitter.cli.language import language
 from submitter.texts import Tell
 
-NEEDED = ("starlette", "uvicorn", "websockets", "jinja2", "plotly", "prometheus_client")
+NEEDED = ("starlette", "uvicorn", "websockets", "jinja2", "youplot", "prometheus_client")
 """Of the extra `web`."""
 
 

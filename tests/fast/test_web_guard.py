@@ -125,7 +125,7 @@ def test_every_answer_forbids_frames_scripts_of_others_and_keeping(pages: Web) -
         headers = pages.known(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy and "script-src 'self';" in policy and "frame-ancestors 'none'" in policy
-        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
+        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] == "no-store" and "server" not in headers
 
 

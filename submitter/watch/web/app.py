@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-CHARTS = "/static/charts.js"
-"""The chart library, out of its own wheel."""
+CHARTS = {
+    "/static/charts.js": ("uplot.iife.min.js", "text/javascript"),
+    "/static/charts.css": ("uplot.min.css", "text/css"),
+}
+"""The chart library, uPlot, out of the wheel of youplot: six curves are drawn in a quarter of the time that plotly's
+5 MB take to be read."""
 
 
 def make_app(site: Site) -> ASGIApp:
@@ -43,7 +48,7 @@ def make_app(site: Site) -> ASGIApp:
             *pages.routes(),
             *api.routes(),
             WebSocketRoute("/live", live),
-            Route(CHARTS, _charts),
+            *(Route(path, _charts) for path in CHARTS),
             Mount("/static", StaticFiles(directory=_static())),
         ],
         exception_handlers={404: pages.not_found, HTTPException: _plain, Exception: pages.failed},
@@ -51,13 +56,16 @@ def make_app(site: Site) -> ASGIApp:
     return Guard(app, site.keys, site.hosts)
 
 
-def chart_library() -> Path:
-    """plotly.min.js of the installed wheel."""
-    return Path(str(files("plotly").joinpath("package_data").joinpath("plotly.min.js")))
+def _charts(request: Request) -> Response:
+    name, kind = CHARTS[request.url.path]
+    return FileResponse(_library() / name, media_type=kind)
 
 
-def _charts(_request: Request) -> Response:
-    return FileResponse(chart_library(), media_type="text/javascript")
+def _library() -> Path:
+    """Found, not imported: nothing of the wheel runs here."""
+    spec = find_spec("youplot")
+    assert spec is not None and spec.origin is not None  # `serve` has looked for it
+    return Path(spec.origin).parent / "vendor"
 
 
 def _static() -> Path:

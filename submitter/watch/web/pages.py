@@ -15,6 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from submitter.errors import NpurunError
+from submitter.metrics.names import CURVES
+from submitter.metrics.phases import PHASE_NAMES
 from submitter.texts import LANGUAGES, TABLE, text
 from submitter.watch.web import actions
 from submitter.watch.web.guard import COOKIE
@@ -94,7 +96,7 @@ class Pages:
         name = request.path_params["run"]
         if self._site.ledger.run(name) is None:
             raise HTTPException(404)
-        return self._page(request, "run.html", run=name)
+        return self._page(request, "run.html", run=name, curves=CURVES, phases=PHASE_NAMES)
 
     def texts(self, request: Request) -> Response:
         """The scripts' words, by id."""

@@ -1,32 +1,65 @@
-import { byId, fill, make, nodesTable, post, sure, t, time, watch } from "./common.js";
+// Clusters that runs are on: their nodes as they measured themselves, and nodes that are left out.
 
-function quarantine(cluster) {
-  if (!cluster.quarantine.length) return null;
-  const rows = cluster.quarantine.map((one) => make("tr", { "data-node": one.node },
-    make("td", { class: "mono" }, one.node),
-    make("td", { class: "mono" }, one.finding),
-    make("td", {}, one.why),
-    make("td", { class: "mono" }, one.attempt),
-    make("td", { class: "num" }, time(one.until_ms)),
-    make("td", {}, make("button", { type: "button", class: "release", onclick: () => release(one.node, cluster.address) }, t("web.release")))));
-  const head = ["web.node", "web.finding", "web.why", "web.attempt", "web.until"].map((id) => make("th", {}, t(id)));
-  return make("div", {}, make("h3", {}, t("web.quarantine")),
-    make("div", { class: "wide" }, make("table", { class: "quarantine" }, make("thead", {}, make("tr", {}, ...head, make("th"))), make("tbody", {}, ...rows))));
-}
-
-async function release(node, address) {
-  if (await sure(t("web.release_sure"))) await post("/nodes/release", { node, address });
-}
-
-const runLink = { title: "web.run", cell: (node) => make("a", { class: "mono", href: `/run/${encodeURIComponent(node.run)}` }, node.run) };
+import { byId, cell, h, keep, remade, say, show, table } from "./dom.js";
+import { askBeforeSending } from "./forms.js";
+import { Live, read } from "./live.js";
+import { drawInto } from "./run_nodes.js";
+import { ago, exact, loadWords, moment, t } from "./words.js";
 
 function section(cluster) {
-  const link = cluster.dashboard ? make("a", { href: cluster.dashboard, target: "_blank", rel: "noopener noreferrer" }, t("web.ray_cluster")) : null;
-  const nodes = cluster.nodes.length ? make("div", { class: "wide" }, nodesTable(cluster.nodes, [runLink])) : make("p", { class: "empty" }, t("web.no_nodes"));
-  return make("section", {}, make("div", { class: "bar" }, make("h2", { class: "mono" }, cluster.address), link), nodes, quarantine(cluster));
+  const links = h("span.runs");
+  const nodes = h("div.card.flush.scrolls");
+  const none = h("p.card.empty", {}, t("web.no_nodes"));
+  const left = h("div");
+  const ray = cluster.dashboard ? h("a.outside", { href: cluster.dashboard, target: "_blank", rel: "noreferrer noopener" }, t("web.ray_cluster")) : null;
+  const element = h("section.cluster", { "data-address": cluster.address },
+    h("div.sub", {}, h("h2.mono", {}, cluster.address), ray, h("span.grow"), links), nodes, none, left);
+  return { element, update: (now) => update({ links, nodes, none, left }, now) };
 }
 
-watch([["cluster"]], (message) => {
-  fill(byId("clusters"), ...message.clusters.map(section));
-  byId("empty").hidden = message.clusters.length > 0;
-});
+function update({ links, nodes, none, left }, cluster) {
+  keep(links, cluster.runs, (run) => run, remade((run) => h("a.mono", { href: `/run/${encodeURIComponent(run)}` }, run)));
+  show(nodes, cluster.nodes.length > 0);
+  show(none, cluster.nodes.length === 0);
+  drawInto(nodes, cluster.nodes);
+  drawQuarantine(left, cluster);
+}
+
+function drawQuarantine(place, cluster) {
+  show(place, cluster.quarantine.length > 0);
+  if (!place.firstChild) {
+    const heads = ["node", "why", "attempt", "until"].map((name) => [t(`web.${name}`)]);
+    place.append(h("div.sub", {}, h("h3", {}, t("web.quarantine"))), h("div.card.flush", {}, table([...heads, [""]], h("tbody"), "table.stacking.quarantine")));
+  }
+  keep(place.querySelector("tbody"), cluster.quarantine, (one) => `${one.node} ${one.finding} ${one.attempt}`, remade((one) => quarantined(one, cluster.address)));
+}
+
+function quarantined(one, address) {
+  return h("tr", { "data-node": one.node },
+    cell(t("web.node"), h("b.mono", {}, one.node)),
+    cell(t("web.why"), [one.why, " ", h("code", {}, one.finding)], "wraps"),
+    cell(t("web.attempt"), [h("span.mono", {}, one.attempt), " ", h("span.dim", { title: exact(one.since_ms) }, ago(one.since_ms))]),
+    cell(t("web.until"), h("span", { title: exact(one.until_ms) }, moment(one.until_ms)), "nowrap"),
+    cell("", release(one.node, address)));
+}
+
+function release(node, address) {
+  const hidden = { csrf: document.body.dataset.csrf, back: "/cluster", node, address };
+  const inputs = Object.entries(hidden).map(([name, value]) => h("input", { type: "hidden", name, value }));
+  return h("form", { method: "post", action: "/nodes/release", "data-sure": `${node}: ${t("web.release_sure")}` },
+    ...inputs, h("button", { "aria-label": `${t("web.release")} ${node}` }, t("web.release")));
+}
+
+function draw(clusters) {
+  show(byId("reading"), false);
+  show(byId("no-clusters"), clusters.length === 0);
+  keep(byId("clusters"), clusters, (one) => one.address, section);
+}
+
+await loadWords();
+askBeforeSending();
+const live = new Live();
+live.watch(["cluster"], (message) => draw(message.clusters));
+live.onReturn(async () => draw(await read("/api/cluster").catch(() => [])));
+live.open();
+read("/api/cluster").then(draw, (error) => say(byId("reading"), error.message));

@@ -1,78 +1,127 @@
-import { byId, duration, fill, make, none, number, percent, stateMark, t, time, watch } from "./common.js";
+// All runs: filtered by text and state, sorted by a column, kept up to date.
+
+import { byId, cell, h, keep, remember, say, setting, show } from "./dom.js";
+import { Live, read } from "./live.js";
+import { bar, stateBadge } from "./parts.js";
+import { ago, exact, loadWords, number, percent, t, tOr, unmeasured } from "./words.js";
+
+const SORT_KEY = "npurun-runs-sort";
+const FIRST_DOWN = new Set(["reward", "goodput", "steps_per_hour", "attempts", "alerts", "created_ms", "progress"]);
+const STATES = ["running", "pending", "submitting", "waiting", "unreachable", "failed", "stopped", "succeeded"];
+const AGE_EVERY_MS = 30_000;
 
 const rows = new Map();
-const sort = { key: "created_ms", down: true };
+let sort = setting(SORT_KEY, { key: "created_ms", down: true });
+let state = "";
 
-function shown(row) {
+const share = (row) => (row.step !== null && row.total_steps ? row.step / row.total_steps : null);
+const sortValue = (row) => (sort.key === "progress" ? share(row) ?? row.step : row[sort.key]);
+
+function compared(left, right) {
+  const [one, other] = [sortValue(left), sortValue(right)];
+  if (one === null || other === null) return (one === null) - (other === null); // not measured: last, either way
+  const order = typeof one === "string" ? one.localeCompare(other) : one - other;
+  return (sort.down ? -order : order) || left.run.localeCompare(right.run);
+}
+
+function wanted(row) {
   const text = byId("filter").value.trim().toLowerCase();
-  const state = byId("state").value;
-  const told = `${row.run} ${row.job} ${row.state} ${t(`web.state.${row.state}`)}`.toLowerCase();
-  return (!text || told.includes(text)) && (!state || row.state === state);
+  const words = `${row.run} ${row.job} ${row.state} ${tOr(`web.state.${row.state}`, "")}`.toLowerCase();
+  return (!state || row.state === state) && text.split(/\s+/).every((word) => words.includes(word));
 }
 
-function compare(a, b) {
-  const [left, right] = [a[sort.key], b[sort.key]];
-  if (left === right) return a.run < b.run ? -1 : 1;
-  if (left === null) return 1; // what is not known comes last, whichever way
-  if (right === null) return -1;
-  return (left < right ? -1 : 1) * (sort.down ? -1 : 1);
+function drawnRow(row) {
+  const cells = Object.fromEntries(
+    ["reward", "goodput", "per_hour", "attempts", "alerts", "age"].map((name) => [name, cell(t(`web.${name}`), "", "number")]),
+  );
+  const badge = cell(t("web.state"), "");
+  const step = h("span.count");
+  const progress = cell(t("web.step"), [h("span"), step], "steps");
+  const name = h("td.name", {}, h("a.mono", { href: `/run/${encodeURIComponent(row.run)}` }, row.run), h("span.dim", {}, row.job));
+  const element = h("tr", {}, name, badge, progress, ...Object.values(cells));
+  return { element, update: (now) => updateRow(element, { badge, progress, step, cells }, now) };
 }
 
-function progress(row) {
-  if (row.step === null) return none();
-  const cell = make("div", {}, row.total_steps ? `${row.step} / ${row.total_steps}` : `${row.step}`);
-  if (row.total_steps) {
-    const bar = make("div", { class: "progress" }, make("div"));
-    bar.firstChild.style.width = `${Math.min(100, (100 * row.step) / row.total_steps)}%`;
-    cell.append(bar);
-  }
-  return cell;
+function updateRow(element, { badge, progress, step, cells }, row) {
+  if (element.dataset.state !== row.state) badge.replaceChildren(stateBadge(row.state));
+  element.dataset.state = row.state;
+  progress.firstElementChild.replaceWith(bar(share(row), percent(share(row))));
+  say(step, row.step === null ? unmeasured() : `${number(row.step)} / ${row.total_steps === null ? "?" : number(row.total_steps)}`);
+  measured(cells.reward, row.reward, number);
+  measured(cells.goodput, row.goodput, (value) => percent(value, 1));
+  measured(cells.per_hour, row.steps_per_hour, (value) => number(value, 3));
+  say(cells.attempts, number(row.attempts));
+  say(cells.alerts, number(row.alerts));
+  cells.alerts.classList.toggle("warn", row.alerts > 0);
+  say(cells.age, ago(row.created_ms));
+  cells.age.title = exact(row.created_ms);
 }
 
-function line(row) {
-  const link = make("a", { class: "mono", href: `/run/${encodeURIComponent(row.run)}` }, row.run);
-  const cells = [
-    make("td", { class: "run" }, link, make("div", { class: "job" }, row.job)),
-    make("td", {}, stateMark(row.state)),
-    make("td", { class: "num" }, progress(row)),
-    make("td", { class: "num" }, number(row.reward) ?? none()),
-    make("td", { class: "num" }, percent(row.goodput) ?? none()),
-    make("td", { class: "num" }, number(row.steps_per_hour) ?? none()),
-    make("td", { class: "num" }, String(row.attempts)),
-    make("td", { class: row.alerts ? "num bad" : "num" }, row.alerts ? String(row.alerts) : t("web.none")),
-    make("td", { class: "num", title: time(row.created_ms) }, duration((Date.now() - row.created_ms) / 1000)),
-  ];
-  return make("tr", { "data-run": row.run }, ...cells);
+function measured(element, value, format) {
+  element.classList.toggle("unmeasured", value === null);
+  say(element, value === null ? unmeasured() : format(value));
 }
 
 function draw() {
-  const found = [...rows.values()].filter(shown).sort(compare);
-  fill(document.querySelector("#runs tbody"), ...found.map(line));
-  byId("empty").hidden = found.length > 0;
-  byId("empty").textContent = rows.size ? t("web.no_match") : t("web.no_runs");
-  byId("runs").hidden = !found.length;
-  for (const head of document.querySelectorAll("#runs th")) {
-    head.setAttribute("aria-sort", head.dataset.key === sort.key ? (sort.down ? "descending" : "ascending") : "none");
+  const all = [...rows.values()];
+  const shown = all.filter(wanted).sort(compared);
+  keep(byId("rows"), shown, (row) => row.run, drawnRow);
+  show(byId("reading"), false);
+  show(byId("list"), all.length > 0);
+  show(byId("no-runs"), all.length === 0);
+  show(byId("no-match"), all.length > 0 && shown.length === 0);
+  drawHeads();
+  drawStates(all);
+}
+
+function drawHeads() {
+  for (const head of document.querySelectorAll("th[data-key]")) {
+    const order = head.dataset.key !== sort.key ? "none" : sort.down ? "descending" : "ascending";
+    head.setAttribute("aria-sort", order);
   }
 }
 
-for (const state of ["running", "waiting", "pending", "submitting", "unreachable", "succeeded", "failed", "stopped"]) {
-  byId("state").append(make("option", { value: state }, t(`web.state.${state}`)));
-}
-byId("filter").addEventListener("input", draw);
-byId("state").addEventListener("change", draw);
-for (const head of document.querySelectorAll("#runs th")) {
-  head.querySelector("button").addEventListener("click", () => {
-    sort.down = sort.key === head.dataset.key ? !sort.down : head.classList.contains("num");
-    sort.key = head.dataset.key;
-    draw();
+function drawStates(all) {
+  const counts = STATES.map((name) => [name, all.filter((row) => row.state === name).length]).filter(([, count]) => count);
+  keep(byId("states"), [["", all.length], ...counts], ([name]) => name, ([name]) => {
+    const count = h("b");
+    const words = name ? t(`web.state.${name}`) : t("web.all_states");
+    const element = h("button.chip", { type: "button", "data-state": name, onclick: () => choose(name) }, words, " ", count);
+    return { element, update: ([, now]) => { say(count, String(now)); element.setAttribute("aria-pressed", state === name); } };
   });
 }
 
-let drawn = false;
-watch([["runs"]], (message) => {
-  message.rows.forEach((row) => rows.set(row.run, row));
-  message.gone.forEach((name) => rows.delete(name));
-  if (!drawn || !document.hidden) draw();
-  drawn = true;
-}, () => { if (!drawn) setTimeout(() => { if (!drawn) draw(); }, 3000); });
+function choose(name) {
+  state = state === name ? "" : name;
+  draw();
+}
+
+function sortBy(key) {
+  sort = { key, down: sort.key === key ? !sort.down : FIRST_DOWN.has(key) };
+  remember(SORT_KEY, sort);
+  draw();
+}
+
+function take(message) {
+  for (const row of message.rows) rows.set(row.run, row);
+  for (const name of message.gone) rows.delete(name);
+  draw();
+}
+
+async function readAll() {
+  const all = await read("/api/runs");
+  rows.clear();
+  take({ rows: all, gone: [] });
+}
+
+await loadWords();
+for (const head of document.querySelectorAll("th[data-key]")) {
+  head.querySelector("button").addEventListener("click", () => sortBy(head.dataset.key));
+}
+byId("filter").addEventListener("input", draw);
+const live = new Live();
+live.watch(["runs"], take);
+live.onReturn(() => readAll().catch(() => {}));
+live.open();
+readAll().catch((error) => say(byId("reading"), error.message));
+setInterval(draw, AGE_EVERY_MS);

@@ -1,15 +1,27 @@
-// Before the first paint, or a dark page would flash white.
+"use strict";
+// Dark or light: as chosen here, else as the system has it. Runs before anything is drawn, so that nothing flashes.
 (() => {
-  let chosen = null;
-  try { chosen = localStorage.getItem("npurun-theme"); } catch { /* a browser that keeps nothing */ }
-  if (chosen) document.documentElement.dataset.theme = chosen;
-  addEventListener("DOMContentLoaded", () => {
-    document.getElementById("theme")?.addEventListener("click", () => {
-      const dark = getComputedStyle(document.documentElement).getPropertyValue("--dark").trim() === "1";
-      const next = dark ? "light" : "dark";
-      document.documentElement.dataset.theme = next;
-      try { localStorage.setItem("npurun-theme", next); } catch { /* then for this page only */ }
-      dispatchEvent(new Event("themechange"));
-    });
-  });
+  const KEY = "npurun-theme";
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+
+  function chosen() {
+    try { return localStorage.getItem(KEY); } catch { return null; } // a browser that keeps nothing
+  }
+
+  function apply(theme = chosen()) {
+    root.dataset.theme = theme || (system.matches ? "dark" : "light");
+    document.dispatchEvent(new Event("theme"));
+  }
+
+  function toggle() {
+    const theme = root.dataset.theme === "dark" ? "light" : "dark";
+    try { localStorage.setItem(KEY, theme); } catch { /* for this page only, then */ }
+    apply(theme);
+  }
+
+  apply();
+  system.addEventListener("change", () => apply());
+  addEventListener("storage", (event) => { if (event.key === KEY) apply(); });
+  document.addEventListener("DOMContentLoaded", () => document.getElementById("theme").addEventListener("click", toggle));
 })();
