@@ -56,6 +56,14 @@ def serve(home: Path, *arguments: str) -> Iterator[Serve]:
                 process.kill()
 
 
+@contextmanager
+def serving(home: Path) -> Iterator[Serve]:
+    """One that cares for the runs by now, without pages."""
+    with serve(home, "--no-web") as served:
+        served.told("supervise.serving")
+        yield served
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     ledger = Ledger(tmp_path / "npurun")
@@ -87,8 +95,7 @@ def test_pages_beside_the_supervisor(home: Path) -> None:
 
 
 def test_pages_while_another_one_cares_and_then_instead_of_it(home: Path) -> None:
-    with serve(home, "--no-web") as first, serve(home, "--port", "0") as second:
-        first.told("supervise.serving")
+    with serving(home) as first, serve(home, "--port", "0") as second:
         url = second.told("web.serving")["values"]["url"]
         told = second.told("supervise.standing_by")
         assert told["values"]["pid"] == first.process.pid and runs(home, url) == ["r"]
@@ -99,8 +106,7 @@ def test_pages_while_another_one_cares_and_then_instead_of_it(home: Path) -> Non
 
 
 def test_who_stands_by_leaves_at_once(home: Path) -> None:
-    with serve(home, "--no-web") as first, serve(home, "--port", "0") as second:
-        first.told("supervise.serving")
+    with serving(home) as first, serve(home, "--port", "0") as second:
         second.told("supervise.standing_by")
         assert second.end() == 0 and first.process.poll() is None
         assert first.end() == 0

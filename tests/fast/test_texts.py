@@ -55,10 +55,19 @@ def _calls() -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def _words() -> set[str]:
-    """Every literal of the code, and every word of its YAML files."""
+    """Every literal of the code and of the pages, and every word of its YAML files."""
     literals = {node.value for _, node in _nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     yaml = (ROOT / "submitter" / "rehearsal" / "overlay.yaml").read_text(encoding="utf-8")
-    return literals | set(re.findall(r"\w+", yaml)) | {word for one in literals for word in re.findall(r"\w+", one)}
+    pages = " ".join(_pages())
+    literals |= set(re.findall(r"""["'`]([\w.]+)["'`]""", pages))
+    said = f"{yaml} {pages}"
+    return literals | set(re.findall(r"\w+", said)) | {word for one in literals for word in re.findall(r"\w+", one)}
+
+
+def _pages() -> list[str]:
+    """Templates and scripts."""
+    files = sorted((ROOT / "submitter" / "watch").rglob("*"))
+    return [file.read_text(encoding="utf-8") for file in files if file.suffix in (".html", ".js")]
 
 
 def _patterns() -> list[re.Pattern[str]]:
@@ -70,6 +79,9 @@ def _patterns() -> list[re.Pattern[str]]:
             fixed = "".join(piece or "" for piece in pieces)
             if re.fullmatch(r"[a-z_.]+", fixed) and "." in fixed and re.search(r"[a-z]", fixed):
                 found.append("".join(r"([\w]+)" if piece is None else re.escape(piece) for piece in pieces))
+    # Of scripts: `web.state.${name}`.
+    for piece in re.findall(r"`([\w.]+(?:\$\{[^}`]*\}[\w.]*)+)`", " ".join(_pages())):
+        found.append(r"([\w]+)".join(re.escape(part) for part in re.split(r"\$\{[^}`]*\}", piece)))
     return [re.compile(pattern) for pattern in found]
 
 
