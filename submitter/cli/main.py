@@ -33,6 +33,7 @@ COMMANDS = {
     "resume": "submitter.cli.runs:resume",
     "diff": "submitter.cli.diff:diff",
     "export": "submitter.cli.export:export",
+    "report": "submitter.cli.report:report",
     "serve": "submitter.cli.serve:serve",
     "nodes": "submitter.cli.nodes:nodes",
     "rehearse": "submitter.cli.rehearse:rehearse",

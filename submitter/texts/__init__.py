@@ -81,6 +81,7 @@ _ROOMS = (
     "reasons_ascend",
     "alerts",
     "cli_export",
+    "report",
     "web",
     "web_pages",
 )
