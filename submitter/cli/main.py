@@ -32,6 +32,7 @@ COMMANDS = {
     "stop": "submitter.cli.runs:stop",
     "resume": "submitter.cli.runs:resume",
     "diff": "submitter.cli.diff:diff",
+    "watch": "submitter.cli.watch:watch",
     "export": "submitter.cli.export:export",
     "report": "submitter.cli.report:report",
     "serve": "submitter.cli.serve:serve",

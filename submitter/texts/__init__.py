@@ -82,6 +82,7 @@ _ROOMS = (
     "alerts",
     "cli_export",
     "report",
+    "watch",
     "web",
     "web_pages",
 )
