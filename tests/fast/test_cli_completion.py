@@ -57,7 +57,7 @@ def test_bash_completes_with_the_script(tmp_path: Path) -> None:
 
 def test_commands_options_and_choices(tmp_path: Path) -> None:
     assert complete("npurun ", tmp_path) == list(COMMANDS)
-    assert complete("npurun re", tmp_path) == ["render", "resume", "rehearse"]
+    assert complete("npurun re", tmp_path) == [name for name in COMMANDS if name.startswith("re")]
     assert "--set" in complete(f"npurun submit {MAIN_JOB} --", tmp_path)
     assert complete(f"npurun render {MAIN_JOB} --as r", tmp_path) == ["request"]
     assert complete("npurun completion z", tmp_path) == ["zsh"]
