@@ -70,6 +70,11 @@ class LiveRun:
         with self._alone:
             return list(self._training.columns.names)
 
+    def curve_names(self) -> list[str]:
+        """Of the curves that are shown first, those that the run logs."""
+        with self._alone:
+            return list(self._training.columns.curves.values())
+
     def columns(self, names: Sequence[str]) -> RunColumns:
         """As of the last `refresh`; names that the run does not log are left out."""
         with self._alone:

@@ -10,7 +10,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from submitter.watch.web.guard import COOKIE
 from tests.support.processes import wait_for
+from tests.support.web import Web
 
 ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage")
 """As root, and in a container with a small /dev/shm."""
@@ -60,3 +62,14 @@ def listened(page: Page) -> Heard:
 def until(page: Page, script: str, what: str) -> Any:
     """The first true value of the expression in the page; playwright's own way needs `eval`, which pages forbid."""
     return wait_for(lambda: page.evaluate(script), bound_s=SEEN_S, what=what)
+
+
+@contextmanager
+def signed_in(context: BrowserContext, pages: Web) -> Iterator[Page]:
+    """A page of somebody who has given the token."""
+    session = {"name": COOKIE, "value": pages.session(), "url": pages.origin, "httpOnly": True, "sameSite": "Strict"}
+    context.add_cookies([session])  # type: ignore[list-item]
+    try:
+        yield context.new_page()
+    finally:
+        context.close()

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from submitter.cluster.client import JobInfo, RayClient
 from submitter.errors import NpurunError
 from submitter.ledger import Attempt
+from submitter.metrics.phases import TIMING_NAMES
 from submitter.texts import text
 from submitter.watch.live import LiveRun, LiveRuns, UnknownRunError
 from submitter.watch.view import as_json
@@ -21,6 +22,7 @@ from submitter.watch.web import facts, logs
 from submitter.watch.web.language import language_of
 from submitter.watch.web.series import NAMES_MOST, POINTS, POINTS_MOST, series
 from submitter.watch.web.site import Site
+from submitter.watch.web.stack import stack
 
 FIND_CHARS = 500
 LINES_MOST = 5_000
@@ -39,6 +41,7 @@ class Api:
             Route("/api/run/{run}", self.run),
             Route("/api/run/{run}/metrics", self.metrics),
             Route("/api/run/{run}/series", self.series),
+            Route("/api/run/{run}/phases", self.phases),
             Route("/api/run/{run}/attempts/{number:int}/facts", self.attempt_facts),
             Route("/api/run/{run}/attempts/{number:int}/log", self.log),
             Route("/api/cluster", self.cluster),
@@ -58,10 +61,21 @@ class Api:
         return JSONResponse(self._live(request).names())
 
     def series(self, request: Request) -> Response:
-        """As `series.series`; `?name=…&name=…&points=2000&after=0`."""
-        names = request.query_params.getlist("name")[:NAMES_MOST]
-        points = min(_number(request, "points", POINTS), POINTS_MOST)
-        return JSONResponse(series(self._live(request).columns(names), points, _number(request, "after", 0)))
+        """As `series.series`; `?name=…&name=…&points=2000&after=0`, `?from=100&to=200`: only these steps.
+
+        Without a name: the curves that are shown first.
+        """
+        live = self._live(request)
+        names = request.query_params.getlist("name")[:NAMES_MOST] or live.curve_names()
+        points = max(2, min(_number(request, "points", POINTS), POINTS_MOST))
+        first, last = _number(request, "from", 0), _number(request, "to", -1)
+        within = None if last < 0 else range(first, last + 1)
+        columns = live.columns(names)
+        return JSONResponse(series(columns, points, _number(request, "after", 0), within))
+
+    def phases(self, request: Request) -> Response:
+        """As `stack.stack`."""
+        return JSONResponse(stack(self._live(request).columns(TIMING_NAMES)))
 
     def attempt_facts(self, request: Request) -> Response:
         """As `facts.of_attempt`."""

@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from submitter.errors import NpurunError
 from submitter.metrics.names import CURVES
-from submitter.metrics.phases import PHASE_NAMES
 from submitter.texts import LANGUAGES, TABLE, text
 from submitter.watch.web import actions
 from submitter.watch.web.guard import COOKIE
@@ -42,6 +41,7 @@ class Pages:
         self._logins = asyncio.Semaphore(LOGINS_AT_ONCE)
         loader = jinja2.DictLoader(_templates())
         self._templates = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+        self._templates.policies["json.dumps_kwargs"] = {}  # as they are: the order of curves is meant
 
     def routes(self) -> list[Route]:
         return [
@@ -96,7 +96,7 @@ class Pages:
         name = request.path_params["run"]
         if self._site.ledger.run(name) is None:
             raise HTTPException(404)
-        return self._page(request, "run.html", run=name, curves=CURVES, phases=PHASE_NAMES)
+        return self._page(request, "run.html", run=name, curves=CURVES)
 
     def texts(self, request: Request) -> Response:
         """The scripts' words, by id."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -16,17 +17,21 @@ POINTS_MOST = 5_000
 NAMES_MOST = 40
 
 
-def series(columns: RunColumns, points: int, after: int = 0) -> dict[str, Any]:
+def series(columns: RunColumns, points: int, after: int = 0, within: range | None = None) -> dict[str, Any]:
     """`{"names": {name: {"step": [], "value": []}}, "void": {name: [{"attempt", "step": [], "value": []}]},
     "attempts": [{"attempt", "step": its first}], "size": rows so far, "reset": bool}`.
 
     `after`: the `size` of an answer before: only what came since. `reset`: what was known before is to be forgotten.
+    `within`: only steps of this range, of which more points are left then.
     """
     size = len(columns.steps)
     reset = not 0 < after <= size or _newest(columns.attempts[:after]) != _newest(columns.attempts)
     begin = 0 if reset else after
-    counted = [row for row in columns.counted if row >= begin] if begin else columns.counted
-    void = columns.void if reset else ()
+    counted = [row for row in columns.counted if row >= begin]
+    void = columns.void if reset else array("q")
+    if within is not None:
+        counted = [row for row in counted if columns.steps[row] in within]
+        void = [row for row in void if columns.steps[row] in within]
     return {
         "names": {name: _curve(columns.steps, values, counted, points) for name, values in columns.values.items()},
         "void": {name: _void(columns, values, void, points) for name, values in columns.values.items()},

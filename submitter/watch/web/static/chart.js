@@ -18,7 +18,7 @@ export class Range {
   constructor(onChange) {
     this.#onChange = onChange;
     this.sync = uPlot.sync("steps");
-    document.addEventListener("theme", () => { for (const chart of this.#charts) chart.plot.redraw(); });
+    document.addEventListener("theme", () => { for (const chart of this.#charts) chart.redraw(); });
   }
 
   add(chart) { this.#charts.add(chart); }
@@ -27,7 +27,7 @@ export class Range {
   /** `[from, to]`, or null for the whole run. */
   set(bounds) {
     this.bounds = bounds;
-    for (const chart of this.#charts) chart.look(bounds);
+    for (const chart of this.#charts) chart.look();
     this.#onChange(bounds);
   }
 }
@@ -45,8 +45,16 @@ export function options(range, width, height) {
     cursor: { sync: { key: range.sync.key, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: false, range: (_plot, low, high) => wide(range.bounds, low, high) } },
     axes: [{ ...axis(24), space: 60, values: (_plot, all) => all.map((one) => (Number.isInteger(one) ? number(one) : "")) },
-      { ...axis(AXIS_PX), space: 32, values: (_plot, all) => all.map((one) => number(one, 3)) }],
+      { ...axis(AXIS_PX), space: 32, values: (_plot, all, _axis, _space, step) => all.map((one) => tick(one, step)) }],
   };
+}
+
+/** With as many decimals as the distance between two of them asks for. */
+function tick(value, step) {
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(step < Math.abs(value) / 10 ? 1 : 0);
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
+  return value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 function wide(bounds, low, high) {
@@ -118,7 +126,9 @@ export class Chart {
 
   get points() { return this.#steps.length; }
 
-  look(_bounds) { this.plot.setData([this.#steps, this.#values], true); }
+  look() { this.plot?.setData([this.#steps, this.#values], true); }
+
+  redraw() { this.plot?.redraw(); }
 
   remove() {
     this.#range.remove(this);
@@ -138,9 +148,10 @@ export class Chart {
     const at = index ?? this.#steps.length - 1;
     if (at < 0 || this.#values[at] === undefined) return;
     const [value, step] = [number(this.#values[at]), number(this.#steps[at])];
-    say(this.read, `${value} · ${t("web.step").toLowerCase()} ${step}`);
-    this.read.classList.toggle("held", index !== null && index !== undefined);
-    if (index === null || index === undefined) this.plot.root.setAttribute("aria-label", `${this.name}: ${t("web.last_value", { value, step })}`);
+    const isHeld = index !== null && index !== undefined;
+    say(this.read, isHeld ? `${step}: ${value}` : value);
+    this.read.classList.toggle("held", isHeld);
+    if (!isHeld) this.plot.root.setAttribute("aria-label", `${this.name}: ${t("web.last_value", { value, step })}`);
   }
 
   #yRange(plot, low, high) {

@@ -4,14 +4,17 @@ import { byId, cell, h, keep, remade, say, show, table } from "./dom.js";
 import { askBeforeSending } from "./forms.js";
 import { Live, read } from "./live.js";
 import { drawInto } from "./run_nodes.js";
-import { ago, exact, loadWords, moment, t } from "./words.js";
+import { NODE_HEADS } from "./parts.js";
+import { ago, exact, useWords, moment, t } from "./words.js";
+
+const HEADS = ["node", "run", ...NODE_HEADS.filter((name) => name !== "node" && name !== "load")];
 
 function section(cluster) {
   const links = h("span.runs");
   const nodes = h("div.card.flush.scrolls");
   const none = h("p.card.empty", {}, t("web.no_nodes"));
   const left = h("div");
-  const ray = cluster.dashboard ? h("a.outside", { href: cluster.dashboard, target: "_blank", rel: "noreferrer noopener" }, t("web.ray_cluster")) : null;
+  const ray = cluster.dashboard ? h("a.ray", { href: cluster.dashboard, target: "_blank", rel: "noreferrer noopener" }, t("web.ray_cluster")) : null;
   const element = h("section.cluster", { "data-address": cluster.address },
     h("div.sub", {}, h("h2.mono", {}, cluster.address), ray, h("span.grow"), links), nodes, none, left);
   return { element, update: (now) => update({ links, nodes, none, left }, now) };
@@ -21,7 +24,7 @@ function update({ links, nodes, none, left }, cluster) {
   keep(links, cluster.runs, (run) => run, remade((run) => h("a.mono", { href: `/run/${encodeURIComponent(run)}` }, run)));
   show(nodes, cluster.nodes.length > 0);
   show(none, cluster.nodes.length === 0);
-  drawInto(nodes, cluster.nodes);
+  drawInto(nodes, cluster.nodes, HEADS);
   drawQuarantine(left, cluster);
 }
 
@@ -29,7 +32,7 @@ function drawQuarantine(place, cluster) {
   show(place, cluster.quarantine.length > 0);
   if (!place.firstChild) {
     const heads = ["node", "why", "attempt", "until"].map((name) => [t(`web.${name}`)]);
-    place.append(h("div.sub", {}, h("h3", {}, t("web.quarantine"))), h("div.card.flush", {}, table([...heads, [""]], h("tbody"), "table.stacking.quarantine")));
+    place.append(h("div.sub", {}, h("h3", {}, t("web.quarantine"))), h("div.card.flush", {}, table([...heads, [t("web.release")]], h("tbody"), "table.stacking.quarantine")));
   }
   keep(place.querySelector("tbody"), cluster.quarantine, (one) => `${one.node} ${one.finding} ${one.attempt}`, remade((one) => quarantined(one, cluster.address)));
 }
@@ -56,7 +59,7 @@ function draw(clusters) {
   keep(byId("clusters"), clusters, (one) => one.address, section);
 }
 
-await loadWords();
+useWords(await read("/texts.json"));
 askBeforeSending();
 const live = new Live();
 live.watch(["cluster"], (message) => draw(message.clusters));

@@ -79,7 +79,7 @@ function state(now) {
 export async function read(path) {
   let answer;
   try {
-    answer = await fetch(path, { headers: { accept: "application/json" } });
+    answer = await (early(path) ?? fetch(path, { headers: { accept: "application/json" } }));
   } catch {
     throw new Error(t("web.lost_connection"));
   }
@@ -87,4 +87,10 @@ export async function read(path) {
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Error(body.error ?? `${answer.status}`);
   return body;
+}
+
+function early(path) {
+  const answer = window.early?.get(path);
+  window.early?.delete(path);
+  return answer;
 }

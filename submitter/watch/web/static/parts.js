@@ -1,7 +1,7 @@
 // Small pieces that several pages show.
 
 import { h } from "./dom.js";
-import { megabytes, number, percent, t, tOr, unmeasured } from "./words.js";
+import { gigabytes, number, percent, t, tOr, unmeasured } from "./words.js";
 
 export const stateBadge = (state) => h("span.state", { "data-state": state }, tOr(`web.state.${state}`, state));
 
@@ -56,12 +56,13 @@ export function nodeCells(node, when) {
   const memory = node.memory_used_mb !== null && node.memory_total_mb ? node.memory_used_mb / node.memory_total_mb : null;
   return {
     node: [h("b.mono", {}, node.node), " ", dim(node.host ?? "")],
+    run: node.run ? [h("a.mono", { href: `/run/${encodeURIComponent(node.run)}` }, node.run)] : [],
     use: heatCell(node, "use", mean),
     hbm: heatCell(node, "hbm", most),
     temperature: heatCell(node, "temperature", most),
     power: [value(power, (x) => `${whole(x)} W`)],
     health: [health(node)],
-    memory: memory === null ? [value(null)] : [bar(memory, percent(memory)), h("span", { title: percent(memory) }, `${megabytes(node.memory_used_mb)} / ${megabytes(node.memory_total_mb)}`)],
+    memory: memory === null ? [value(null)] : [bar(memory, percent(memory)), h("span", { title: percent(memory) }, `${gigabytes(node.memory_used_mb)} / ${gigabytes(node.memory_total_mb)} GB`)],
     cpu: [value(node.cpu_percent, (x) => `${whole(x)} %`)],
     load: [value(node.load, (x) => number(x, 3))],
     measured: [when(node.at_ms)],

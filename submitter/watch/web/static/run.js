@@ -10,18 +10,19 @@ import { drawAlerts, drawHead } from "./run_head.js";
 import { Log } from "./run_log.js";
 import { drawNodes } from "./run_nodes.js";
 import { Phases } from "./run_phases.js";
-import { loadWords } from "./words.js";
+import { useWords } from "./words.js";
 
 const CLOCK_EVERY_MS = 5_000;
 
-const { run, curves: keys, phases: table } = byId("content").dataset;
+const { run, curves: keys } = byId("content").dataset;
 const path = `/api/run/${encodeURIComponent(run)}`;
-const [view, names] = await Promise.all([read(path), read(`${path}/metrics`), loadWords()]);
+const [words, view, names] = await Promise.all(["/texts.json", path, `${path}/metrics`].map(read));
+useWords(words);
 
 askBeforeSending();
 const live = new Live();
 const curves = new Curves(run, JSON.parse(keys));
-const phases = new Phases(run, JSON.parse(table), curves.range);
+const phases = new Phases(run, curves.range, () => curves.attempts);
 const log = new Log(run, live);
 const attempts = new Attempts((attempt, line) => log.jump(attempt, line));
 const facts = new Facts(run);
@@ -53,12 +54,12 @@ async function refresh() {
 
 async function begin(found) {
   await curves.begin(found);
-  await phases.begin(found, shown);
+  performance.mark("curves-drawn");
+  await phases.refresh(shown);
 }
 
 draw(view);
 await begin(names);
-performance.mark("curves-drawn");
 live.watch(["run", run], (message) => { if (message.run === run) take(message.view).catch(away); });
 live.onReturn(async () => take(await read(path)).catch(away));
 live.open();

@@ -11,10 +11,12 @@ const POINTS_KEPT = 4_000;
 const LOOK_AFTER_MS = 120;
 const CHOSEN_KEY = "npurun-curves";
 
-export const query = (names, more = {}) =>
-  new URLSearchParams([...names.map((name) => ["name", name]), ...Object.entries({ points: POINTS, ...more })]);
+/** Without names: the default curves, as the page asks for them early. */
+const query = (names, more) =>
+  new URLSearchParams([...Object.entries({ points: POINTS, ...more }), ...names.map((name) => ["name", name])]);
 
 export class Curves {
+  attempts = [];
   #run; #keys; #names = []; #charts = new Map(); #size = 0; #reading = null; #again = false; #timer = 0;
 
   /** `keys`: the names of each default curve, the first that the run logs counts. */
@@ -67,11 +69,12 @@ export class Curves {
     for (const name of fresh) this.#charts.set(name, new Chart(name, this.#title(name), this.range, (one) => this.#without(one)));
     byId("charts").append(...names.map((name) => this.#charts.get(name).element));
     if (!fresh.length) return;
-    const found = await this.#read(fresh, this.#window());
+    const isFirst = !this.#size && fresh.join() === this.#defaults().join();
+    const found = await this.#read(isFirst ? [] : fresh, this.#window());
     for (const name of fresh) this.#set(found, name);
     for (const name of fresh) this.#charts.get(name)?.draw();
     this.#size = this.#size ? Math.min(this.#size, found.size) : found.size;
-    drawMarks(found);
+    this.#mark(found);
   }
 
   #title(name) {
@@ -99,7 +102,7 @@ export class Curves {
       else if (found.names[name]) this.#charts.get(name)?.add(found.names[name]);
     }
     this.#size = found.size;
-    if (found.reset) drawMarks(found);
+    if (found.reset) this.#mark(found);
   }
 
   /** A stretch is read anew, with more of its points. */
@@ -114,6 +117,13 @@ export class Curves {
   #window() {
     const [from, to] = this.range.bounds ?? [];
     return from === undefined ? {} : { from: Math.max(0, Math.floor(from)), to: Math.max(0, Math.ceil(to)) };
+  }
+
+  #mark(found) {
+    this.attempts = found.attempts;
+    const isAgain = Object.values(found.void).some((parts) => parts.length);
+    const begins = found.attempts.length > 1 ? h("span.key.begins", {}, t("web.begins")) : null;
+    fill(byId("marks"), begins, isAgain ? h("span.key.again", {}, t("web.again")) : null);
   }
 
   #openPicker() {
@@ -150,9 +160,3 @@ export class Curves {
 }
 
 const prefix = (name) => (name.includes("/") ? name.split("/")[0] : t("web.other_names"));
-
-function drawMarks(found) {
-  const isAgain = Object.values(found.void).some((parts) => parts.length);
-  const begins = found.attempts.length > 1 ? h("span.key.begins", {}, t("web.begins")) : null;
-  fill(byId("marks"), begins, isAgain ? h("span.key.again", {}, t("web.again")) : null);
-}

@@ -3,7 +3,7 @@
 import { byId, cell, h, keep, remember, say, setting, show } from "./dom.js";
 import { Live, read } from "./live.js";
 import { bar, stateBadge } from "./parts.js";
-import { ago, exact, loadWords, number, percent, t, tOr, unmeasured } from "./words.js";
+import { ago, exact, useWords, number, percent, t, tOr, unmeasured } from "./words.js";
 
 const SORT_KEY = "npurun-runs-sort";
 const FIRST_DOWN = new Set(["reward", "goodput", "steps_per_hour", "attempts", "alerts", "created_ms", "progress"]);
@@ -114,7 +114,7 @@ async function readAll() {
   take({ rows: all, gone: [] });
 }
 
-await loadWords();
+useWords(await read("/texts.json"));
 for (const head of document.querySelectorAll("th[data-key]")) {
   head.querySelector("button").addEventListener("click", () => sortBy(head.dataset.key));
 }

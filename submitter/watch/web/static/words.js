@@ -4,8 +4,9 @@ const language = document.body.dataset.language;
 const locale = language === "zh" ? "zh-CN" : "en-GB";
 let table = {};
 
-export async function loadWords() {
-  table = await (await fetch("/texts.json")).json();
+/** `given`: what the server has at /texts.json. */
+export function useWords(given) {
+  table = given;
 }
 
 export function t(id, values = {}) {
@@ -46,7 +47,7 @@ const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 /** The two largest units: `3 h 20 min`. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return unmeasured();
-  if (seconds < 60) return t("web.time.s", { n: seconds < 10 ? Math.round(10 * seconds) / 10 : Math.round(seconds) });
+  if (seconds < 60) return t("web.time.s", { n: Math.round(seconds) });
   const first = UNITS.findIndex(([, size]) => seconds >= size);
   const [[large, size], [small, part]] = [UNITS[first], UNITS[first + 1]];
   const parts = Math.round(seconds / part);
@@ -66,7 +67,7 @@ export function moment(ms) {
 
 export const exact = (ms) => new Date(ms).toLocaleString(locale);
 
-export const megabytes = (mb) => (mb === null || mb === undefined ? unmeasured() : `${number(mb / 1024, 3)} GB`);
+export const gigabytes = (mb) => whole(mb / 1024);
 
 /** An alert's text: a phase that it names is said in words. */
 export function alertText(alert, part = "") {
