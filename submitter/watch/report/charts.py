@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from submitter.ledger import StoredAlert
-from submitter.metrics.phases import TIMING_NAMES, phases
-from submitter.metrics.recent import Row
+from submitter.metrics.phases import TIMING_NAMES
 from submitter.watch.columns import KEPT_NAMES, RunColumns
 from submitter.watch.live import LiveRun
 from submitter.watch.view import RunView
 from submitter.watch.web.series import POINTS, series
+from submitter.watch.web.stack import stack
 
 OTHER_POINTS = 600
 """Of a curve that is not shown first: 100 of them are then 1 MB."""
 NAMES_SHOWN = 200
 """Of all curves, those that are shown first among them; `npurun export` has every one."""
 STRETCHES = 160
-"""Of the phases over time; each is the mean of its steps."""
+"""Of the phases over time."""
 DIGITS = 7
 """Significant ones, as many as a float32 has: half the bytes."""
 
 
 def charts(live: LiveRun, view: RunView) -> dict[str, Any]:
     """`{"curves": {name: {"step": [], "value": []}}, "again": {name: [{"attempt", "step": [], "value": []}]},
-    "attempts": [{"attempt", "step": its first that counts}], "phases": {"step": [], "seconds": {phase: []}},
+    "attempts": [{"attempt", "step": its first that counts}], "phases": as `stack.stack`,
     "alerts": {name: [{"id", "severity", "first", "last"}]}}`; `again`: steps that a later attempt has trained again.
     """
     first = [curve.name for curve in view.curves.values()]
@@ -65,22 +64,9 @@ def _rounded(value: float) -> float:
 
 
 def _phases(columns: RunColumns) -> dict[str, Any]:
-    """Seconds of a step, stretch by stretch; phases that no stretch has are left out, one that this one lacks is 0."""
-    rows = [_row(columns, place) for place in columns.counted]
-    size = max(1, math.ceil(len(rows) / STRETCHES))
-    stretches = [rows[begin : begin + size] for begin in range(0, len(rows), size)]
-    spent = [({one.id: one.seconds for one in phases(stretch)}, stretch[-1].step) for stretch in stretches]
-    spent = [(seconds, step) for seconds, step in spent if seconds]
-    names = dict.fromkeys(name for seconds, _ in spent for name in seconds)
-    return {
-        "step": [step for _, step in spent],
-        "seconds": {name: [_rounded(seconds.get(name, 0.0)) for seconds, _ in spent] for name in names},
-    }
-
-
-def _row(columns: RunColumns, place: int) -> Row:
-    there = {name: value for name, column in columns.values.items() if (value := column[place]) == value}
-    return Row(columns.steps[place], columns.attempts[place], columns.seen_ms[place], there)
+    found = stack(columns, STRETCHES)
+    seconds = {phase: [_rounded(value) for value in values] for phase, values in found["seconds"].items()}
+    return {"step": found["step"], "seconds": seconds}
 
 
 def _marks(alerts: Sequence[StoredAlert]) -> dict[str, list[dict[str, Any]]]:

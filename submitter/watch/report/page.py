@@ -17,6 +17,7 @@ from submitter.watch.live import LiveRun, UnknownRunError
 from submitter.watch.report.charts import charts, names_shown
 from submitter.watch.report.sections import SECTIONS, alerts, attempts, nodes, spent, tiles
 from submitter.watch.report.words import Words
+from submitter.watch.uplot import SCRIPT, STYLE, vendored
 from submitter.watch.view import RunView
 from submitter.watch.web.facts import of_attempt
 
@@ -67,21 +68,21 @@ def _groups(view: RunView, names: Sequence[str]) -> list[tuple[str, list[str]]]:
     return [(prefix, list(alike)) for prefix, alike in groupby(others, lambda name: name.partition("/")[0])]
 
 
-def _closed(library: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _closed(library: tuple[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
     """The page's own scripts and style, and a policy by which a browser runs these alone and asks nobody for more."""
     from markupsafe import Markup
 
-    style, script = _file("page.css"), _file("page.js")
-    allowed = " ".join(f"'sha256-{_digest(one)}'" for one in (library, script))
+    (charts_script, charts_style), script = library, _file("page.js")
+    allowed = " ".join(f"'sha256-{_digest(one)}'" for one in (charts_script, script))
     policy = (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     document = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return {
         "policy": policy,
-        "style": Markup(style),
-        "library": Markup(library),
+        "style": Markup(charts_style + _file("page.css")),
+        "library": Markup(charts_script),
         "script": Markup(script),
         "data": Markup(document),
     }
@@ -107,12 +108,12 @@ def _finalize(value: object) -> object:
     return redacted(value) if type(value) is str else value
 
 
-def _chart_library() -> str:
+def _chart_library() -> tuple[str, str]:
+    """Its script and its style."""
     try:
-        from plotly.offline import get_plotlyjs
+        return vendored(SCRIPT).read_text("utf-8"), vendored(STYLE).read_text("utf-8")
     except ModuleNotFoundError as error:
         raise UsageError("report.not_installed", missing=error.name) from error
-    return str(get_plotlyjs())
 
 
 def _file(name: str) -> str:
