@@ -5,8 +5,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cli.report.help": (
         "Write one HTML page of a run that needs nothing but a browser: its figures, the curves of all attempts joined "
         "(what was trained again is marked), phases, where the time went, attempts with reasons and decisions, alerts, "
-        "nodes, arguments, flags and versions. / It asks no server for anything; what looks like a secret is masked. By this "
-        "machine's ledger alone: no cluster is asked. Needs: pip install 'npurun[web]'.",
+        "nodes, arguments, flags and versions. / It asks no server for anything; what looks like a secret is masked. "
+        "By this machine's ledger alone: no cluster is asked. Needs: pip install 'npurun[web]'.",
         "为一个运行生成一个 HTML 页面，只需浏览器即可打开：主要数字、所有尝试拼接后的曲线（重新训练的部分有标记）、"
         "各阶段、时间去向、各次尝试及其原因和决定、警报、节点、参数、环境变量和版本。 / "
         "页面不访问任何服务器；疑似密钥的内容会被遮盖。"

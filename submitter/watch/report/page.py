@@ -45,7 +45,7 @@ def report(ledger: Ledger, run: str, *, now_ms: int, language: str) -> str:
         alerts=alerts(view, words),
         groups=_groups(view, names),
         left_out=len(live.names()) - len(names),
-        facts=_newest(facts.values()),
+        facts={words.t(f"report.facts.{name}"): found for name, found in _newest(facts.values()).items()},
         **_closed(library, charts(live, view)),
     )
 
