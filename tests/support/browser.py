@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from submitter.watch.web.guard import COOKIE
 from tests.support.processes import wait_for
@@ -61,7 +61,13 @@ def listened(page: Page) -> Heard:
 
 def until(page: Page, script: str, what: str) -> Any:
     """The first true value of the expression in the page; playwright's own way needs `eval`, which pages forbid."""
-    return wait_for(lambda: page.evaluate(script), bound_s=SEEN_S, what=what)
+
+    def value() -> Any:
+        with suppress(Error):  # in the midst of a navigation
+            return page.evaluate(script)
+        return None
+
+    return wait_for(value, bound_s=SEEN_S, what=what)
 
 
 @contextmanager

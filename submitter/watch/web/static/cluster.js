@@ -62,7 +62,9 @@ function draw(clusters) {
 useWords(await read("/texts.json"));
 askBeforeSending();
 const live = new Live();
+const readAll = () => read("/api/cluster").then(draw, (error) => say(byId("reading"), error.message));
 live.watch(["cluster"], (message) => draw(message.clusters));
-live.onReturn(async () => draw(await read("/api/cluster").catch(() => [])));
+live.onReturn(readAll);
 live.open();
-read("/api/cluster").then(draw, (error) => say(byId("reading"), error.message));
+document.addEventListener("changed", readAll);
+readAll();

@@ -44,8 +44,9 @@ export function keep(parent, items, keyOf, make) {
     const key = keyOf(item);
     const one = before.get(key) ?? make(item);
     before.delete(key);
-    one.update(item);
-    if (one.element === place) place = place.nextElementSibling;
+    const isNext = one.element === place;
+    one.update(item); // may put another element in its place
+    if (isNext) place = one.element.nextElementSibling;
     else parent.insertBefore(one.element, place);
     now.set(key, one);
   }

@@ -5,7 +5,7 @@ import { t } from "./words.js";
 
 const TOLD_MS = 8_000;
 
-/** Once for the page: forms with `data-sure` are asked about. */
+/** Once for the page: forms with `data-sure` are asked about. What was done is a `changed` of the document. */
 export function askBeforeSending() {
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -34,6 +34,7 @@ async function send(form) {
     if (answer.status === 401) location.assign("/login");
     const said = await answer.json().catch(() => ({ ok: false, message: `${answer.status}` }));
     tell(said.message, said.ok);
+    if (said.ok) document.dispatchEvent(new Event("changed"));
   } catch {
     tell(t("web.lost_connection"), false);
   } finally {

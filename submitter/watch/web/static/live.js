@@ -75,17 +75,19 @@ function state(now) {
   say(link.querySelector(".said"), t(`web.${now}`));
 }
 
-/** JSON of this server; a session that has ended leads to the login. Error: the server's own words. */
+export class Unread extends Error {}
+
+/** JSON of this server; a session that has ended leads to the login. Unread: with the server's own words. */
 export async function read(path) {
   let answer;
   try {
     answer = await (early(path) ?? fetch(path, { headers: { accept: "application/json" } }));
   } catch {
-    throw new Error(t("web.lost_connection"));
+    throw new Unread(t("web.lost_connection"));
   }
   if (answer.status === 401) location.assign("/login");
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error ?? `${answer.status}`);
+  if (!answer.ok) throw new Unread(body.error ?? `${answer.status}`);
   return body;
 }
 

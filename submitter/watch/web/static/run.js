@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 import { askBeforeSending } from "./forms.js";
-import { Live, read } from "./live.js";
+import { Live, Unread, read } from "./live.js";
 import { Attempts } from "./run_attempts.js";
 import { Curves } from "./run_curves.js";
 import { Facts } from "./run_facts.js";
@@ -61,10 +61,13 @@ async function begin(found) {
 draw(view);
 await begin(names);
 live.watch(["run", run], (message) => { if (message.run === run) take(message.view).catch(away); });
-live.onReturn(async () => take(await read(path)).catch(away));
+const readAnew = () => read(path).then(take).catch(away);
+live.onReturn(readAnew);
+document.addEventListener("changed", readAnew);
 live.open();
 setInterval(() => drawHead(shown), CLOCK_EVERY_MS);
 
-function away() {
-  /* the connection says so by itself, and reads on when it is back */
+/** The connection says so by itself, and reads on when it is back. */
+function away(error) {
+  if (!(error instanceof Unread)) throw error;
 }

@@ -11,7 +11,7 @@ const ESCAPES = /\x1b\[[0-9;?]*[ -/]*[@-~]/g;
 const LEVELS = [["bad", /\b(error|exception|traceback|fatal)\b|\[ERROR\]/i], ["warn", /\bwarn(ing)?\b/i], ["ours", /^\[npurun\]/], ["step", /\bstep:\d+ - /]];
 
 export class Log {
-  #run; #live; #select = byId("log-attempt"); #lines = byId("log-lines"); #isSeen = false; #mode = "end"; #asked = 0; #followed = new Set(); #open = new Set();
+  #run; #live; #select = byId("log-attempt"); #lines = byId("log-lines"); #isSeen = false; #mode = "end"; #asked = 0; #followed = new Set(); #open = new Set(); #atEnd = null;
 
   constructor(run, live) {
     [this.#run, this.#live] = [run, live];
@@ -52,6 +52,7 @@ export class Log {
     const found = await this.#read("end", {});
     if (!found) return;
     this.#draw(found.lines, {});
+    this.#atEnd = found.lines.map(([, said]) => said);
     this.#said(t("web.at_end", { n: found.lines.length }), found.cut);
     this.#lines.scrollTop = this.#lines.scrollHeight;
   }
@@ -103,7 +104,9 @@ export class Log {
   #came(message) {
     if (this.#mode !== "end" || message.run !== this.#run || String(message.attempt) !== this.#select.value) return;
     const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < AT_END_PX;
-    this.#lines.append(...message.lines.map((line) => this.#line(null, line)));
+    const lines = this.#atEnd ? unseen(this.#atEnd, message.lines) : message.lines;
+    if (message.lines.length) this.#atEnd = null;
+    this.#lines.append(...lines.map((line) => this.#line(null, line)));
     while (this.#lines.childElementCount > LINES_KEPT) this.#lines.firstChild.remove();
     if (isAtEnd) this.#toEnd();
   }
@@ -124,4 +127,16 @@ function marked(said, text) {
     begin = at + wanted.length;
   }
   return [...pieces, said.slice(begin)];
+}
+
+/** Of the lines that came, those after the end that was read: both are pieces of one log, read at about one time. */
+function unseen(read, came) {
+  for (let end = came.length; end > 0; end -= 1) if (endsWith(read, came.slice(0, end))) return came.slice(end);
+  const isOlder = read.some((_, place) => place >= came.length && endsWith(read.slice(0, place), came));
+  return isOlder ? [] : came;
+}
+
+function endsWith(lines, part) {
+  const many = Math.min(lines.length, part.length);
+  return many > 0 && part.slice(-many).every((line, place) => line === lines[lines.length - many + place]);
 }

@@ -109,7 +109,8 @@ function take(message) {
 }
 
 async function readAll() {
-  const all = await read("/api/runs");
+  const all = await read("/api/runs").catch((error) => say(byId("reading"), error.message) && null);
+  if (!all) return;
   rows.clear();
   take({ rows: all, gone: [] });
 }
@@ -121,7 +122,7 @@ for (const head of document.querySelectorAll("th[data-key]")) {
 byId("filter").addEventListener("input", draw);
 const live = new Live();
 live.watch(["runs"], take);
-live.onReturn(() => readAll().catch(() => {}));
+live.onReturn(readAll);
 live.open();
-readAll().catch((error) => say(byId("reading"), error.message));
+readAll();
 setInterval(draw, AGE_EVERY_MS);
