@@ -25,7 +25,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "web.when": ("When", "时间"),
     "web.of": ("of {total}", "/ {total}"),
     "web.of_unknown": ("steps; how many there will be is not known", "步；总步数未知"),
-    "web.attempt_n": ("attempt {n}", "第 {n} 次尝试"),
     "web.begins": ("attempt begins", "尝试开始"),
     "web.left": ("{mid} left", "剩余 {mid}"),
     "web.spread": ("{low} to {high}", "{low} 至 {high}"),

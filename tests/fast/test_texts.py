@@ -79,9 +79,12 @@ def _patterns() -> list[re.Pattern[str]]:
             fixed = "".join(piece or "" for piece in pieces)
             if re.fullmatch(r"[a-z_.]+", fixed) and "." in fixed and re.search(r"[a-z]", fixed):
                 found.append("".join(r"([\w]+)" if piece is None else re.escape(piece) for piece in pieces))
-    # Of scripts: `web.state.${name}`.
-    for piece in re.findall(r"`([\w.]+(?:\$\{[^}`]*\}[\w.]*)+)`", " ".join(_pages())):
+    pages = " ".join(_pages())
+    # Of scripts: `web.state.${name}`; of templates: 'web.' ~ name ~ '_sure'.
+    for piece in re.findall(r"`([\w.]+(?:\$\{[^}`]*\}[\w.]*)+)`", pages):
         found.append(r"([\w]+)".join(re.escape(part) for part in re.split(r"\$\{[^}`]*\}", piece)))
+    for begin, end in re.findall(r"'([\w.]+\.)' ~ \w+(?: ~ '(\w+)')?", pages):
+        found.append(rf"{re.escape(begin)}([\w]+){re.escape(end)}")
     return [re.compile(pattern) for pattern in found]
 
 

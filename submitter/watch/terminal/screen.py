@@ -174,7 +174,8 @@ class Screen:
         if room < 1:
             return []
         if trouble is not None:
-            return [Text(self._t("watch.no_log", error=trouble.render(self.language)), "yellow"), *self._tail(log, room - 1)]
+            said = self._t("watch.no_log", error=trouble.render(self.language))
+            return [Text(said, "yellow"), *self._tail(log, room - 1)]
         return self._tail(log, room)
 
     def _tail(self, log: Sequence[str], room: int) -> list[Text]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
-from submitter.gang.secret_like import redacted
+from submitter.gang.secret_like import redacted, shown
 from submitter.ledger import Attempt, Ledger, Quarantined
 from submitter.supervise.diff import diff, facts_of
 from submitter.supervise.nodes import said
@@ -23,10 +23,10 @@ def of_attempt(attempt: Attempt, ledger: Ledger) -> dict[str, Any]:
     """`{"arguments": {key: value} or None, "environment", "versions", "differences": [{section, key, left, right}]}`:
     the differences to the attempt before it. None: not known any more."""
     facts = facts_of(attempt, ledger)
-    shown = {name: _redacted(facts[name]) for name in ("arguments", "environment", "versions", "cluster")}
+    kept = {name: _masked(facts[name]) for name in ("arguments", "environment", "versions", "cluster")}
     before = f"{attempt.run}/a{attempt.attempt - 1}"
     found = diff(before, f"{attempt.run}/a{attempt.attempt}", ledger).differences if attempt.attempt > 1 else ()
-    return {**shown, "differences": [_redacted(asdict(one)) for one in found]}
+    return {**kept, "differences": [_difference(asdict(one)) for one in found]}
 
 
 def of_cluster(ledger: Ledger, now_ms: int, language: str) -> list[dict[str, Any]]:
@@ -68,7 +68,11 @@ def _quarantined(one: Quarantined, language: str) -> dict[str, Any]:
     }
 
 
-def _redacted(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {name: redacted(value) if isinstance(value, str) else value for name, value in found.items()}
+def _difference(found: dict[str, Any]) -> dict[str, Any]:
+    sides = {side: None if found[side] is None else shown(found["key"], found[side]) for side in ("left", "right")}
+    return {**found, **sides}
+
+
+def _masked(found: Mapping[str, str] | None) -> dict[str, str] | None:
+    """By name as well: `trainer.db_password=…` looks like any word."""
+    return None if found is None else {name: shown(name, value) for name, value in found.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -28,7 +27,7 @@ def series(columns: RunColumns, points: int, after: int = 0, within: range | Non
     reset = not 0 < after <= size or _newest(columns.attempts[:after]) != _newest(columns.attempts)
     begin = 0 if reset else after
     counted = [row for row in columns.counted if row >= begin]
-    void = columns.void if reset else array("q")
+    void: Sequence[int] = columns.void if reset else ()
     if within is not None:
         counted = [row for row in counted if columns.steps[row] in within]
         void = [row for row in void if columns.steps[row] in within]

@@ -47,6 +47,6 @@ def flood(lines):
 if __name__ == "__main__":
     mode, *words = sys.argv[1:]
     if mode == "sum":
-        meet(*words)
+        meet(*words).destroy_process_group()  # its threads may abort a process that ends before them
     else:
         {"fail": fail, "wait": wait, "flood": flood}[mode](*map(int, words))
