@@ -14,6 +14,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "web.host": ("Host", "主机"),
     "web.power": ("Power", "功率"),
     "web.cpu": ("CPU", "CPU"),
+    "web.section": ("Kind", "类别"),
     "web.key": ("Key", "键"),
     "web.before": ("Before", "之前"),
     "web.now": ("Now", "现在"),

@@ -18,6 +18,7 @@ from submitter.watch.view import RunView
 from tests.support.browser import NARROW, Heard, chromium, listened, new_context, signed_in, until
 from tests.support.fake_ray import FakeJob, FakeRay
 from tests.support.trained import Trained, trained_run
+from tests.support.usable import flaws
 from tests.support.web import TOKEN, Web, web
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(90)]
@@ -29,35 +30,6 @@ PAGES = ("/", f"/run/{RUN}", f"/run/{BARE}", "/cluster", "/nothing")
 PROOF_LINE = 812
 """Where `trained` says that the evidence stands."""
 DRAWN = "performance.getEntriesByName('curves-drawn').length"
-NAMELESS = """() => [...document.querySelectorAll('button, a, input:not([type=hidden]), select, [role=img]')]
-  .filter((one) => one.checkVisibility() && !(one.getAttribute('aria-label') || one.innerText.trim() || one.title
-    || [...(one.labels ?? [])].some((label) => label.textContent.trim()) || one.querySelector('b, svg[aria-label]')))
-  .map((one) => one.outerHTML.slice(0, 120))"""
-TWICE = """() => [...document.querySelectorAll('[id]')].map((one) => one.id)
-  .filter((id, place, all) => all.indexOf(id) !== place)"""
-PALE = """() => {
-  const light = (text) => {
-    const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map((one) => one / 255)
-      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (one) => {
-    for (; one; one = one.parentElement) {
-      const found = getComputedStyle(one).backgroundColor;
-      if (found.startsWith('rgb(')) return found;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  const pale = (one) => {
-    const [text, behind] = [light(getComputedStyle(one).color), light(ground(one))].sort((a, b) => b - a);
-    return (text + 0.05) / (behind + 0.05) < 4.5;
-  };
-  return [...document.querySelectorAll('main *')]
-    .filter((one) => one.checkVisibility())
-    .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-    .filter((one) => !one.closest('.timeline, mark, option')).filter(pale).map((one) => one.outerHTML.slice(0, 120));
-}"""
-"""Text with less contrast than WCAG AA asks for."""
 
 
 @dataclass
@@ -487,9 +459,7 @@ def test_everybody_can_read_and_use_it(browser: Browser, site: Site, dark: bool)
         for path in PAGES:
             tab.open(path)
             until(page, "!document.getElementById('reading') || document.getElementById('reading').hidden", "the rows")
-            assert page.evaluate(NAMELESS) == [], path
-            assert page.evaluate(TWICE) == [], path
-            assert page.evaluate(PALE) == [], path
+            assert flaws(page) == [], path
             assert page.locator("h1").count() == 1 and page.evaluate("document.documentElement.lang") == "en"
 
 

@@ -1,6 +1,6 @@
 // What each attempt was started with, and what is other than in the attempt before.
 
-import { byId, fill, h, say, table } from "./dom.js";
+import { byId, cell, fill, h, table } from "./dom.js";
 import { read } from "./live.js";
 import { t, tOr } from "./words.js";
 
@@ -52,10 +52,11 @@ export class Facts {
     const { differences, attempt } = this.#found;
     const shown = differences.filter((one) => one.section !== "outcome" && matches([one.key, one.left, one.right], text));
     const empty = Number(attempt) === 1 ? t("web.first_attempt") : t("web.same", { n: attempt - 1 });
-    const rows = shown.map((one) => h("tr", {}, h("td.dim", {}, tOr(`web.section.${one.section}`, one.section)), h("td.mono", {}, one.key),
-      h("td.mono.old", {}, one.left ?? "–"), h("td.mono.new", {}, one.right ?? "–")));
-    const heads = [[""], [t("web.key")], [t("web.before")], [t("web.now")]];
-    return h("div.card.flush.differences", {}, h("h3", {}, t("web.differences")), rows.length ? table(heads, rows, "table.pairs") : h("p.empty", {}, empty));
+    const heads = ["section", "key", "before", "now"].map((name) => t(`web.${name}`));
+    const rows = shown.map((one) => h("tr", {},
+      cell(heads[0], tOr(`web.section.${one.section}`, one.section), "dim"), cell(heads[1], one.key, "mono wraps"),
+      cell(heads[2], one.left ?? "–", "mono old"), cell(heads[3], one.right ?? "–", "mono new")));
+    return h("div.card.flush.differences", {}, h("h3", {}, t("web.differences")), rows.length ? table(heads.map((head) => [head]), rows, "table.pairs.stacking") : h("p.empty", {}, empty));
   }
 
   #section(name, text) {
