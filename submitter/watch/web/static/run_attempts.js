@@ -20,7 +20,7 @@ export class Attempts {
   draw(view) {
     drawTimeline(view);
     const newestFirst = [...view.attempts].reverse();
-    keep(this.#body(), newestFirst.map((one) => ({ ...one, spent: undefined, lasted: lasted(one) })), (one) => one.attempt, remade((one) => this.#row(one)));
+    keep(this.#body(), newestFirst.map((one) => ({ ...one, spent: undefined, lasted: lasted(one), lost: lost(one) })), (one) => one.attempt, remade((one) => this.#row(one)));
   }
 
   #body() {
@@ -38,7 +38,7 @@ export class Attempts {
       cell(t("web.attempt"), [h("b", {}, `a${one.attempt}`), " ", h("span.dim", { title: began === null ? null : exact(began) }, began === null ? "" : moment(began))], "nowrap"),
       cell(t("web.state"), stateBadge(one.state)),
       cell(t("web.steps"), stepsOf(one)),
-      cell(t("web.lasted"), one.lasted, "nowrap"),
+      cell(t("web.lasted"), [one.lasted, one.lost && h("div.dim", {}, `${t("web.lost")}: ${one.lost}`)].filter(Boolean), "nowrap"),
       cell(t("web.reason"), this.#reason(one), "wraps"),
       cell(t("web.decision"), decision(one), "wraps"));
   }
@@ -63,6 +63,12 @@ function lasted(one) {
   if (began === null) return value(null).textContent;
   if (one.ended_ms === null) return "…";
   return duration((one.ended_ms - began) / 1000);
+}
+
+/** What an undisturbed run would not have spent; "" while the attempt goes on. */
+function lost({ ended_ms, spent }) {
+  if (ended_ms === null || spent === null) return "";
+  return duration(spent.waiting_s + spent.start_s + spent.again_s + spent.after_s);
 }
 
 function stepsOf(one) {
