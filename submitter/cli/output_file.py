@@ -1,4 +1,7 @@
-"""`-o FILE`: written beside it and moved there when it is whole, so that nobody ever finds half of it."""
+"""`-o FILE`: written beside it and moved there when it is whole, so that nobody ever finds half of it.
+
+What is there and is no file (a device, a pipe) is written to, never replaced; of a link, what it leads to.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,11 @@ def write(pieces: Iterable[str], file: str | None) -> None:
 def _write(pieces: Iterable[str], path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(None, "it is a folder")
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            stream.writelines(pieces)
+        return
+    path = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:

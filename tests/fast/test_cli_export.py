@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import resource
 import stat
 import subprocess
@@ -98,6 +99,20 @@ def test_the_command(home: Path, tmp_path: Path) -> None:
     assert len(json.loads(target.read_text())["steps"]) == 121
     assert stat.S_IMODE(target.stat().st_mode) == 0o644
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(home: Path, tmp_path: Path) -> None:
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (pipe, link):
+            assert npurun("export", "r", "-o", str(path), home=tmp_path, env={"NPURUN_HOME": str(home)}).code == 0
+        assert stat.S_ISFIFO(pipe.lstat().st_mode) and os.read(reader, 4) == b"step"
+    finally:
+        os.close(reader)
+    assert link.is_symlink() and target.read_text().startswith("step,")
 
 
 @pytest.mark.parametrize(
