@@ -1,4 +1,4 @@
-"""The real trainer on four nodes and a spare: a killed supervisor, a killed rank, a killed raylet; the run finishes."""
+"""The real trainer on two nodes and a spare: a killed supervisor, a killed rank, a killed raylet; the run finishes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tests.support.supervised import Supervised, real_verl
 
 pytestmark = pytest.mark.real
 
-STEPS, SAVE_EVERY = 10, 2
+NODES, STEPS, SAVE_EVERY = 2, 10, 2
 FIRST_STEP_BOUND_S = 300.0
-"""Four ranks on two cores: about a minute, alone."""
+"""Ranks on two cores: about a minute, alone."""
 END_BOUND_S = 300.0
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
-    with LocalCluster.start([NodeSpec(npus=1, cpus=16)] * 5, base_dir=tmp_path / "nodes") as cluster:
+    with LocalCluster.start([NodeSpec(npus=1, cpus=16)] * (NODES + 1), base_dir=tmp_path / "nodes") as cluster:
         yield cluster
 
 
 @pytest.fixture
 def run(cluster: LocalCluster, tmp_path: Path) -> Iterator[Supervised]:
     arguments = (f"trainer.total_training_steps={STEPS}", f"trainer.save_freq={SAVE_EVERY}")
-    made = Supervised.start(cluster, tmp_path, real_verl(tmp_path, nodes=4, arguments=arguments), "real")
+    made = Supervised.start(cluster, tmp_path, real_verl(tmp_path, nodes=NODES, arguments=arguments), "real")
     try:
         yield made
     finally:

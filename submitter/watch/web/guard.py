@@ -107,7 +107,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    kept = "private, max-age=3600" if path.startswith("/static/") else "no-store"
+    kept = "no-cache" if path.startswith("/static/") else "no-store"
     added = [(name.encode(), value.encode()) for name, value in {**HEADERS, "cache-control": kept}.items()]
 
     async def send_on(message: Message) -> None:
