@@ -65,21 +65,22 @@ FORMS: Mapping[str, Callable[[Export], Iterator[str]]] = {"csv": as_csv, "json":
 
 
 def _rows(ledger: Ledger, run: str, every: bool) -> Iterator[Exported]:
-    counted, last = _counted(ledger, run)
-    for begin in range(-1, last, PAGE_STEPS):
-        for step in ledger.steps(run, after=begin, until=min(begin + PAGE_STEPS, last)):
+    counted, steps = _counted(ledger, run)
+    for begin in range(0, len(steps), PAGE_STEPS):
+        page = steps[begin : begin + PAGE_STEPS]
+        for step in ledger.steps(run, after=page[0] - 1, until=page[-1]):
             counts = counted.get(step.step) == step.attempt
             if counts or every:
                 yield Exported(step, counts)
 
 
-def _counted(ledger: Ledger, run: str) -> tuple[dict[int, int], int]:
-    """The attempt of each step that counts, and the last step that there is."""
+def _counted(ledger: Ledger, run: str) -> tuple[dict[int, int], Sequence[int]]:
+    """The attempt of each step that counts, and all steps that there are, ascending."""
     columns = ledger.columns(run, ())
     joined = Joined()
     joined.add(columns.steps, columns.attempts, {one.attempt: one.resumed_from for one in ledger.attempts(run)})
     attempts = (columns.attempts[row] for row in joined.rows)
-    return dict(zip(joined.steps, attempts, strict=True)), max(columns.steps, default=-1)
+    return dict(zip(joined.steps, attempts, strict=True)), sorted(set(columns.steps))
 
 
 def _document(row: Exported) -> dict[str, object]:

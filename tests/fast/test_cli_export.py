@@ -10,6 +10,7 @@ import resource
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,14 @@ def test_the_command(home: Path, tmp_path: Path) -> None:
     assert len(json.loads(target.read_text())["steps"]) == 121
     assert stat.S_IMODE(target.stat().st_mode) == 0o644
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+
+def test_steps_far_apart_take_no_longer_than_neighbours(ledger: Ledger) -> None:
+    trained_run(ledger, "r", steps=2, attempts=1)
+    ledger.record_steps("r", 1, [(999_999_999, NOW_MS, {})])
+    begin = time.monotonic()
+    steps = [row.step.step for row in export(ledger, "r").rows]
+    assert steps[-1] == 999_999_999 and time.monotonic() - begin < 2.0
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(home: Path, tmp_path: Path) -> None:
