@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from submitter.gang.secret_like import redacted
 from submitter.ledger import Attempt, Decided, Holder, Run, Sample, is_stale
 from submitter.metrics.goodput import Goodput, Spent, Trained
 from submitter.metrics.times import AttemptTimes
@@ -97,14 +98,14 @@ def _attempt_view(
         state=attempt_state(one),
         reason=one.reason,
         node=diagnosis.get("node"),
-        evidence=tuple(diagnosis.get("evidence") or ()),
+        evidence=tuple({**line, "text": redacted(str(line["text"]))} for line in diagnosis.get("evidence") or ()),
         ended_by=one.ended_by,
         first_step=one.first_step,
         last_step=one.last_step,
         resumed_from=one.resumed_from,
         void_steps=void_steps,
         nodes=tuple(end.get("nodes") or ()) or measuring or None,
-        changes=tuple(one.changes),
+        changes=tuple(redacted(change) for change in one.changes),
         decision=decision,
         posted_ms=one.posted_ms,
         started_ms=one.started_ms,

@@ -132,7 +132,8 @@ def test_a_secret_never_reaches_a_page(ledger: Ledger) -> None:
     token = "hf_abcdefghijklmnopqrstuvwxyz0123456789"
     told = Told(ledger, "s")
     told.begin(1, 0, arguments=[f"+trainer.hub={token}", "+trainer.db_password=hunter2horse"], env={"HF_TOKEN": token})
-    told.begin(2, 9, arguments=["+trainer.db_password=horse3hunter"])
+    told.end(1, 5, "hung", evidence=f"GET https://hub/x?token={token}")
+    told.begin(2, 9, arguments=["+trainer.db_password=horse3hunter"], changes=[f"+trainer.hub={token}"])
     with web(ledger) as pages:
         for path in ("/api/run/s", "/api/run/s/attempts/1/facts", "/api/run/s/attempts/2/facts", "/run/s"):
             said = pages.known(path).text

@@ -27,6 +27,10 @@ def columns(values: Mapping[str, Sequence[float]], counted: Sequence[int] | None
     return RunColumns(steps, ones, array("q", range(size)), arrays, array("q", rows), array("q", void), size)
 
 
+def test_steps_that_took_no_time_have_no_phases() -> None:
+    assert stack(columns({"timing_s/step": [0.0, 0.0], "timing_s/gen": [0.0, 0.0]})) == {"step": [], "seconds": {}}
+
+
 @given(st.lists(st.tuples(SECONDS, SECONDS, SECONDS), min_size=1, max_size=50), st.integers(1, 60))
 def test_the_stack_is_as_high_as_the_steps_were_long(rows: list[tuple[float, float, float]], stretches: int) -> None:
     gen, testing, beside = (list(column) for column in zip(*rows, strict=True))
@@ -35,7 +39,7 @@ def test_the_stack_is_as_high_as_the_steps_were_long(rows: list[tuple[float, flo
     found = stack(columns({"timing_s/step": step, "timing_s/gen": gen, "timing_s/testing": testing}), stretches)
     size = math.ceil(len(rows) / stretches)
     begins = range(0, len(rows), size)
-    assert found["step"] == [min(begin + size, len(rows)) for begin in begins]
+    assert found["step"] == ([min(begin + size, len(rows)) for begin in begins] if found["seconds"] else [])
     whole = [one + (0.0 if math.isnan(more) else more) for one, more in zip(step, testing, strict=True)]
     for place, begin in enumerate(begins):
         stretch = whole[begin : begin + size]

@@ -17,6 +17,7 @@ STRETCHES = 300
 def stack(columns: RunColumns, stretches: int = STRETCHES) -> dict[str, Any]:
     """`{"step": [last of each stretch], "seconds": {phase: [of one step of it, on average]}}`, of the steps that count
     and have a step time; phases in the order of their table, without those that took no time.
+    Both are empty where no step took any.
 
     A stretch is one step, or several where there are more than `stretches`: a mean of whole stretches hides no
     validation, as single steps of a thinned curve would.
@@ -30,10 +31,8 @@ def stack(columns: RunColumns, stretches: int = STRETCHES) -> dict[str, Any]:
     known = [math.fsum(parts) for parts in zip(*spent.values(), strict=True)]
     spent[OTHER] = [max(0.0, all_s - known_s) for all_s, known_s in zip(total, known, strict=True)]
     ends = (min(begin + size, len(rows)) - 1 for begin in begins)
-    return {
-        "step": [columns.steps[rows[end]] for end in ends],
-        "seconds": {phase: seconds for phase, seconds in spent.items() if any(seconds)},
-    }
+    took = {phase: seconds for phase, seconds in spent.items() if any(seconds)}
+    return {"step": [columns.steps[rows[end]] for end in ends] if took else [], "seconds": took}
 
 
 def _means(columns: RunColumns, names: Iterable[str], rows: Sequence[int], begins: range) -> list[float]:
