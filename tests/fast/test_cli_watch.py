@@ -134,6 +134,14 @@ def test_ctrl_c_leaves_too(terminal: Terminal) -> None:
     assert termios.tcgetattr(terminal.slave) == terminal.before
 
 
+def test_ctrl_z_leaves_no_broken_terminal(terminal: Terminal) -> None:
+    terminal.wait("20/25 80.0%")
+    os.kill(terminal.process.pid, signal.SIGTSTP)
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert termios.tcgetattr(terminal.slave) == terminal.before
+
+
 def test_it_follows_what_happens(terminal: Terminal, book: Ledger) -> None:
     terminal.wait("20/25 80.0%")
     book.record_steps("r", 1, [(21, now_ms(), {"critic/rewards/mean": 0.5})])

@@ -99,6 +99,19 @@ def test_who_comes_later_gets_all_at_once(pages: Web) -> None:
             assert [row["run"] for row in told(socket, "runs")["rows"]] == ["r"]
 
 
+def test_who_logs_out_is_told_nothing_more(pages: Web, ledger: Ledger) -> None:
+    session = pages.session()
+    with page(pages, session=session) as socket:
+        asked(socket, "run", "r")
+        assert told(socket, "run")["view"]["step"] == 30
+        assert pages.post("/logout", {}, session=session).status == 303
+        ledger.record_steps("r", 1, [(31, NOW_MS, {"critic/rewards/mean": 0.5})])
+        with pytest.raises(ConnectionClosed):
+            told(socket, "run")
+    assert pages.ask("/api/runs", headers={"Cookie": f"{COOKIE}={session}"}).status == 401
+    assert pages.known("/api/runs").status == 200, "others are still logged in"
+
+
 def test_a_log_goes_on(ray: FakeRay, ledger: Ledger) -> None:
     Told(ledger, "l", address=ray.address).begin(1, 0)
     job = ray.add_job("l-a1", log=b"first\n")
@@ -172,7 +185,7 @@ async def _dropped(reads: list[int]) -> Socket:
         return Subject(0.0, read, read)
 
     hub, socket = Hub(made), Socket([json.dumps({"watch": [str(number)]}) for number in range(2 * WATCHED_MOST)])
-    serving = asyncio.create_task(hub.serve(socket, "en"))  # type: ignore[arg-type]
+    serving = asyncio.create_task(hub.serve(socket, "en", lambda: True))  # type: ignore[arg-type]
     await _until(lambda: any(one.lost.is_set() for one in hub._clients))
     assert len(hub._watched) == WATCHED_MOST
     socket.taken.set()

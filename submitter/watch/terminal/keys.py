@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ class Keys:
 
 @contextmanager
 def keys() -> Iterator[Keys]:
-    """Keys come one by one and are not shown; Ctrl-C stays an interrupt."""
+    """Keys come one by one and are not shown; Ctrl-C stays an interrupt, Ctrl-Z does nothing: a screen that is stopped
+    would leave the terminal as it has it."""
     if not sys.stdin.isatty():
         yield Keys(None)
         return
@@ -40,9 +42,10 @@ def keys() -> Iterator[Keys]:
     import tty
 
     fd = sys.stdin.fileno()
-    before = termios.tcgetattr(fd)
+    before, stopping = termios.tcgetattr(fd), signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     try:
         tty.setcbreak(fd)
         yield Keys(fd)
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTSTP, stopping)

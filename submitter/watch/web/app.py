@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket
 from submitter.watch.live import LiveRuns
 from submitter.watch.uplot import SCRIPT, STYLE, vendored
 from submitter.watch.web.api import Api
-from submitter.watch.web.guard import Guard
+from submitter.watch.web.guard import COOKIE, Guard
 from submitter.watch.web.hub import Hub
 from submitter.watch.web.language import language_of
 from submitter.watch.web.pages import Pages
@@ -40,7 +40,9 @@ def make_app(site: Site) -> ASGIApp:
     hub = Hub(lambda key, language: subject_of(key, site, runs, language))
 
     async def live(socket: WebSocket) -> None:
-        await hub.serve(socket, language_of(socket, site))
+        session = socket.cookies.get(COOKIE)
+        is_open = (lambda: site.sessions.is_open(session)) if session is not None else (lambda: True)
+        await hub.serve(socket, language_of(socket, site), is_open)
 
     app = Starlette(
         routes=[
@@ -52,7 +54,7 @@ def make_app(site: Site) -> ASGIApp:
         ],
         exception_handlers={404: pages.not_found, HTTPException: _plain, Exception: pages.failed},
     )
-    return Guard(app, site.keys, site.hosts)
+    return Guard(app, site.keys, site.sessions, site.hosts)
 
 
 def _charts(request: Request) -> Response:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from submitter.watch.web.hosts import Hosts
 from submitter.watch.web.keys import Keys
+from submitter.watch.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,8 +39,8 @@ HEADERS = {
 class Guard:
     app: ASGIApp
     keys: Keys
+    sessions: Sessions
     hosts: Hosts
-    clock: Callable[[], float] = time.time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -78,7 +77,7 @@ class Guard:
     def _is_known(self, call: HTTPConnection, bearer: str | None) -> bool:
         if bearer is not None:
             return self.keys.is_token(bearer)
-        return self.keys.is_session(call.cookies.get(COOKIE, ""), self.clock())
+        return self.sessions.is_open(call.cookies.get(COOKIE, ""))
 
 
 def bearer_of(call: HTTPConnection) -> str | None:

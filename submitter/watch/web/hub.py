@@ -20,7 +20,7 @@ WAITING_MOST = 64
 """Messages of one page; more, and it is dropped: it reads on anew when it comes back."""
 ASKED_CHARS = 2_000
 TRY_AGAIN = 1013
-TOO_SLOW = 1008
+REFUSED = 1008
 
 
 @dataclass(eq=False)
@@ -52,15 +52,15 @@ class Hub:
         self._watched: dict[str, _Watched] = {}
         self._clients: set[_Client] = set()
 
-    async def serve(self, socket: WebSocket, language: str) -> None:
-        """Until the page goes."""
+    async def serve(self, socket: WebSocket, language: str, is_open: Callable[[], bool]) -> None:
+        """Until the page goes, or its session is no longer open, which is looked at before each message."""
         await socket.accept()
         if len(self._clients) >= CLIENTS_MOST:
             await socket.close(TRY_AGAIN)
             return
         client = _Client()
         self._clients.add(client)
-        sending = asyncio.create_task(self._send(socket, client))
+        sending = asyncio.create_task(self._send(socket, client, is_open))
         try:
             await self._receive(socket, client, language)
         finally:
@@ -81,10 +81,13 @@ class Hub:
             if key is not None and len(client.keys) < WATCHED_MOST:
                 await self._watch(key, client, language)
 
-    async def _send(self, socket: WebSocket, client: _Client) -> None:
+    async def _send(self, socket: WebSocket, client: _Client, is_open: Callable[[], bool]) -> None:
         while not client.lost.is_set():
-            await socket.send_text(await client.waiting.get())
-        await socket.close(TOO_SLOW)
+            text = await client.waiting.get()
+            if not is_open():
+                break
+            await socket.send_text(text)
+        await socket.close(REFUSED)
 
     async def _watch(self, key: list[object], client: _Client, language: str) -> None:
         name = json.dumps([*key, language])
@@ -95,10 +98,12 @@ class Hub:
                 return
             watched = self._watched[name] = _Watched(subject)
             watched.task = asyncio.create_task(self._poll(watched))
-        else:
-            _put(client, await run_in_threadpool(watched.subject.first))
-        watched.clients.add(client)
+            watched.clients.add(client)
+            client.keys.add(name)
+            return
+        watched.clients.add(client)  # before anything is waited for: who else leaves must not end it meanwhile
         client.keys.add(name)
+        _put(client, await run_in_threadpool(watched.subject.first))
 
     async def _poll(self, watched: _Watched) -> None:
         while True:  # until nobody looks any more

@@ -68,13 +68,14 @@ class Pages:
                 await asyncio.sleep(REFUSED_S)
                 return self._page(request, "login.html", 403, refused=True)
         answer = RedirectResponse("/", 303)
-        session = self._site.keys.new_session(self._site.wall_ms() / 1000)
+        session = self._site.sessions.new()
         secure = request.url.scheme == "https"
         answer.set_cookie(COOKIE, session, max_age=SESSION_S, httponly=True, samesite="strict", secure=secure)
         return answer
 
     async def logout(self, request: Request) -> Response:
         await self._form(request)
+        self._site.sessions.end(request.cookies.get(COOKIE, ""))
         answer = RedirectResponse("/login", 303)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer

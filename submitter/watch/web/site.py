@@ -12,6 +12,7 @@ from submitter.watch.prometheus import Exporter
 from submitter.watch.web.hosts import Hosts
 from submitter.watch.web.keys import Keys
 from submitter.watch.web.runs import Runs
+from submitter.watch.web.sessions import Sessions
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,9 @@ class Site:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", Runs(self.ledger))
+        object.__setattr__(self, "sessions", Sessions(self.keys))
         object.__setattr__(self, "exporter", Exporter(self.ledger))
 
     runs: Runs = field(init=False)
+    sessions: Sessions = field(init=False)
     exporter: Exporter = field(init=False)
