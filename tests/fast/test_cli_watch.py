@@ -17,7 +17,7 @@ import pytest
 from submitter.ledger import Ledger
 from tests.support.cli import COMMAND, environment, npurun
 from tests.support.fake_ray import FakeRay
-from tests.support.processes import wait_for
+from tests.support.processes import ignores, wait_for
 from tests.support.supervisor import end_below
 from tests.support.trained import trained_run
 
@@ -136,9 +136,7 @@ def test_ctrl_c_leaves_too(terminal: Terminal) -> None:
 
 def test_ctrl_z_leaves_no_broken_terminal(terminal: Terminal) -> None:
     terminal.wait("20/25 80.0%")
-    status = Path(f"/proc/{terminal.process.pid}/status").read_text()
-    ignored = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:"))
-    assert ignored >> (signal.SIGTSTP - 1) & 1
+    assert ignores(terminal.process.pid, signal.SIGTSTP)
     terminal.press("q")
     assert terminal.end() == 0
 

@@ -21,7 +21,7 @@ from submitter.supervise.serve import NotStartedError, ensure_running, keep_log_
 from submitter.supervise.submit import submit
 from tests.support.builders import job
 from tests.support.fake_ray import FakeRay, hang
-from tests.support.processes import wait_for
+from tests.support.processes import ignores, wait_for
 from tests.support.supervisor import end_of, environment, holder_pid, spawned, supervisor
 
 BOUND_S = 20.0
@@ -86,15 +86,9 @@ def test_it_stands_apart_from_the_command_that_started_it(ray: FakeRay, book: Le
     assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
     assert Path(f"/proc/{pid}/fd/0").readlink() == Path("/dev/null")
     assert (home / "supervisor.log").stat().st_mode & 0o777 == 0o600
-    wait_for(lambda: _ignores(pid, signal.SIGHUP), bound_s=BOUND_S, what="a closed terminal is no matter to it")
+    wait_for(lambda: ignores(pid, signal.SIGHUP), bound_s=BOUND_S, what="a closed terminal is no matter to it")
     os.kill(pid, signal.SIGHUP)
     assert holder_pid(home) == pid
-
-
-def _ignores(pid: int, number: signal.Signals) -> bool:
-    """By the kernel's word: what is sent then is dropped at once."""
-    (mask,) = [line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigIgn" in line]
-    return bool(int(mask, 16) >> (number - 1) & 1)
 
 
 def test_sigterm_ends_the_care_at_once_and_no_run(ray: FakeRay, book: Ledger, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,3 +50,9 @@ def _environ(pid: int) -> list[bytes]:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:  # ended meanwhile
         return []
+
+
+def ignores(pid: int, number: signal.Signals) -> bool:
+    """By the kernel's word: what is sent then is dropped at once."""
+    (mask,) = [line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigIgn" in line]
+    return bool(int(mask, 16) >> (number - 1) & 1)
