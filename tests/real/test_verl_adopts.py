@@ -19,7 +19,7 @@ from submitter.rehearsal.local_cluster import LocalCluster, NodeSpec
 from submitter.rehearsal.overlay import apply_overlay, load_overlay
 from tests.support import jobs
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.real
 
 RANKS = 2
 END_LIMIT_S = 420
