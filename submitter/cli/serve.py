@@ -22,10 +22,13 @@ from submitter.exit_codes import ExitCode
 from submitter.gang.secret_like import redacted
 from submitter.texts import Phrase, Tell
 
+PORT = 8266
+"""Beside Ray's dashboard, 8265."""
+
 
 @click.command(cls=Command, help="cli.serve.help")
 @option("--host", metavar="ADDRESS", default="127.0.0.1", help="cli.option.web_host")
-@option("--port", metavar="PORT", type=PortNumber(), default=8266, help="cli.option.web_port")
+@option("--port", metavar="PORT", type=PortNumber(), default=PORT, help="cli.option.web_port")
 @option("--allow-host", "allowed", metavar="NAME", multiple=True, help="cli.option.allow_host")
 @option("--no-web", is_flag=True, help="cli.option.no_web")
 @option("--until-idle", is_flag=True, help="cli.option.until_idle")

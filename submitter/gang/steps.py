@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from .step_lines import Step, StepReader
+from .step_lines import LINE_BYTES, Step, StepReader
 
 OWN_LOG = Path("/proc/self/fd/1")
 READ_BYTES = 4 * 1024 * 1024
 READ_AT_ONCE_BYTES = 64 * 1024 * 1024
 """Of one look; what is more waits for the next."""
-KEPT_BYTES = 4096
-"""Of a line that has not ended: what tells a step stands at its beginning."""
+KEPT_BYTES = LINE_BYTES
+"""Of a line that has not ended: with less, the numbers of a long one would be cut where two looks meet."""
 
 _COLOUR = rb"(?:\x1b\[[0-9;]*m)*"
 _SPEAKER = _COLOUR + rb"(?:\([^()\n]{1,200}\) ?)?" + _COLOUR + rb"[ \t]*"

@@ -50,7 +50,7 @@ def install() -> None:
     references = json.loads(os.environ.get(secrets.REFERENCES_VARIABLE) or "{}")
     os.environ.update(secrets.resolve(references, os.environ))
     os.environ.update(left_to_process(os.environ, number_of(os.environ[ATTEMPT_VARIABLE])))
-    os.environ.update(continued(os.environ, os.environ[RUN_VARIABLE], Path.home()))
+    os.environ.update(continued(os.environ, os.environ[RUN_VARIABLE], _home()))
     import ray
     import verl
     import verl.single_controller.ray.base as base
@@ -64,6 +64,14 @@ def install() -> None:
     check_names(base, getattr(verl, "__version__", "of unknown version"))
     hand_over(base, held, adopt.strategy_within)
     keep_on_gang(ray, held, lambda node_id: NodeAffinitySchedulingStrategy(node_id, soft=False))
+
+
+def _home() -> Path | None:
+    """None: of a user id without a name, as in some containers, and without $HOME."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
 
 
 def check_names(base: ModuleType, version: str) -> None:

@@ -87,6 +87,11 @@ class Database:
                     self.connection.execute("ROLLBACK")
                 raise
 
+    def close(self) -> None:
+        """After what another thread does with it: a connection that is closed under a statement ends the process."""
+        with self._alone:
+            self.connection.close()
+
     def _check_version(self) -> None:
         found = migrate(self.connection) if self.journal.mode != "off" else version(self.connection)
         if found > VERSION:

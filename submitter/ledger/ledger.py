@@ -110,4 +110,4 @@ class Ledger:
         return self._database.changes()
 
     def close(self) -> None:
-        self._database.connection.close()
+        self._database.close()

@@ -47,11 +47,11 @@ class Alerting:
             return
         self._has_steps, self._has_samples, self._judged_s = False, False, now
         found = judge(self._watched.window(total_steps))
-        new = self._world.ledger.record_alerts(
-            self._run.run, self._attempt.attempt, found, self._world.wall_ms(), holder=self._world.holder.token
-        )
-        for alert in new:
-            alerted(self._world, self._run, self._attempt, alert)
+        ledger, number = self._world.ledger, self._attempt.attempt
+        # Told within: after a crash in between it would be open, and never told.
+        with ledger.together(self._world.holder.token, durable=False):
+            for alert in ledger.record_alerts(self._run.run, number, found, self._world.wall_ms()):
+                alerted(self._world, self._run, self._attempt, alert)
 
     def _load(self) -> None:
         ledger, name = self._world.ledger, self._run.run

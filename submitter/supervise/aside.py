@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import traceback
 from collections.abc import Callable
 
 
@@ -20,7 +21,7 @@ class Aside:
         return bool(self._keys)
 
     def put(self, key: str, work: Callable[[], None]) -> bool:
-        """False: work of that key is waiting or being done. `work` raises nothing."""
+        """False: work of that key is waiting or being done."""
         if key in self._keys:
             return False
         self._keys.add(key)
@@ -35,5 +36,7 @@ class Aside:
             key, work = self._waiting.get()
             try:
                 work()
+            except Exception:  # a bug in one piece must not end the thread: others would wait for ever
+                traceback.print_exc()
             finally:
                 self._keys.discard(key)

@@ -6,13 +6,15 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from submitter.gang.attempt_safe import LOGGER_PATH, LOGGER_ROOT
 from submitter.gang.bounded import Bounded
 from submitter.gang.plan import Plan
 from submitter.gang.step_lines import FILE_LOGGER, Step, StepReader
-from submitter.ledger import Attempt, Ledger
+from submitter.ledger import Attempt, Ledger, LedgerError
 from submitter.supervise.kept import plan_of
 
 READ_BYTES = 16 << 20
@@ -28,7 +30,7 @@ def file_of(attempt: Attempt, ledger: Ledger) -> Path | None:
     flags: Mapping[str, str] = body.get("runtime_env", {}).get("env_vars", {})
     if LOGGER_PATH in flags:
         return _absolute(flags[LOGGER_PATH])
-    if LOGGER_ROOT not in flags or (plan := plan_of(body, ledger)) is None:
+    if LOGGER_ROOT not in flags or (plan := _plan(body, ledger)) is None:
         return None
     project, experiment = (_argument(plan, f"trainer.{name}") for name in ("project_name", "experiment_name"))
     if project is None or experiment is None:
@@ -37,8 +39,11 @@ def file_of(attempt: Attempt, ledger: Ledger) -> Path | None:
 
 
 class FileSteps:
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, since_ms: int) -> None:
+        """`since_ms`: when the attempt was meant to begin. A file that nobody has written to since is another run's of
+        the same project and experiment: the trainer empties it, but only when it starts."""
         self._path = path
+        self._since_ms = since_ms
         self._position = 0
         self._reader = StepReader(FILE_LOGGER)
 
@@ -52,7 +57,7 @@ class FileSteps:
         return found.value or []
 
     def _read(self) -> list[Step]:
-        """None in a file that is not there, or is no regular one."""
+        """None in a file that is not there, is no regular one, or is not this attempt's yet."""
         assert self._path is not None
         try:
             file = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
@@ -60,7 +65,7 @@ class FileSteps:
             return []
         with os.fdopen(file, "rb") as opened:
             found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(found.st_mode) or found.st_mtime_ns // 1_000_000 < self._since_ms:
                 return []
             if found.st_size < self._position:  # begun anew
                 self._position, self._reader = 0, StepReader(FILE_LOGGER)
@@ -68,6 +73,12 @@ class FileSteps:
             data = opened.read(READ_BYTES)
         self._position += len(data)
         return self._reader.feed(data)
+
+
+def _plan(body: Mapping[str, Any], ledger: Ledger) -> Plan | None:
+    with suppress(LedgerError):  # a package that cannot be read: the log has the steps
+        return plan_of(body, ledger)
+    return None
 
 
 def _absolute(text: str) -> Path | None:

@@ -67,7 +67,7 @@ class _Watching:
         self._log = LogEnd()
         self._telemetry = Telemetry(self._id, world.clock)
         self._alerting = Alerting(world, run, attempt)
-        self._file = FileSteps(file_of(attempt, world.ledger))
+        self._file = FileSteps(file_of(attempt, world.ledger), attempt.intended_ms)
         now = world.clock()
         self._status: str | None = None
         self._changed_s = self._lived_s = now

@@ -54,10 +54,10 @@ class LiveRun:
             if changes == self._changes:
                 return False
             trained = self._training.refresh()
-            before, self._around = self._around, self._look_around(self._around)
-            self._changes = changes
             if trained:
                 self._curves = None
+            before, self._around = self._around, self._look_around(self._around)
+            self._changes = changes
             return trained or before != self._around
 
     def view(self, now_ms: int) -> RunView:

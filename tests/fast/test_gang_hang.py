@@ -180,13 +180,29 @@ def test_a_line_without_end_takes_no_memory(tmp_path: Path) -> None:
     with log.open("ab") as file:
         file.write(b"step:7 - ")
         for _ in range(3):
-            file.write(b"x" * 100_000)
+            file.write(b"x" * (KEPT_BYTES // 2))
             file.flush()
             assert tail.read() == b""
             assert len(tail._rest) <= KEPT_BYTES
         file.write(b"\n")
         file.flush()
         assert seen_in(tail.read()) == Seen((7,))
+
+
+def test_a_long_step_line_that_two_looks_find_keeps_its_numbers(tmp_path: Path) -> None:
+    metrics = {f"actor/metric_{number:04d}": number / 8 for number in range(1_000)}
+    line = " - ".join(["step:7", *(f"{name}:{value}" for name, value in metrics.items())]).encode()
+    log = tmp_path / "log"
+    log.touch()
+    tail = LogTail(log)
+    with log.open("ab") as file:
+        file.write(line[:20_001])
+        file.flush()
+        assert tail.read() == b""
+        file.write(line[20_001:] + b"\n")
+        file.flush()
+        newest = seen_in(tail.read()).newest
+    assert newest is not None and newest.metrics == metrics
 
 
 def test_a_pipe_is_no_log() -> None:

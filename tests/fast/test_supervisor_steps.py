@@ -14,7 +14,7 @@ from submitter.cluster.client import JobInfo
 from submitter.gang.plan import Plan
 from submitter.gang.step_lines import Step
 from submitter.gang.telemetry.sample import sample_line
-from submitter.ledger import Attempt
+from submitter.ledger import Attempt, LedgerError
 from submitter.supervise import file_logger, log_end
 from submitter.supervise.aside import Aside
 from submitter.supervise.catch_up import are_missing
@@ -208,14 +208,44 @@ def test_the_file_loggers_file_where_it_can_be_read(
 
 def test_a_file_that_is_none_or_begins_anew(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    assert FileSteps(tmp_path / "fifo").read() == FileSteps(tmp_path).read() == FileSteps(None).read() == []
-    found = FileSteps(tmp_path / "x")
+    assert FileSteps(tmp_path / "fifo", 0).read() == FileSteps(tmp_path, 0).read() == FileSteps(None, 0).read() == []
+    found = FileSteps(tmp_path / "x", 0)
     assert found.read() == []
     (tmp_path / "x").write_text('{"step": 1, "data": {}}\n{"step": 2, "data": {}}\n')
     assert [step.number for step in found.read()] == [1, 2]
     assert found.read() == []
     (tmp_path / "x").write_text('{"step": 7, "data": {}}\n')
     assert [step.number for step in found.read()] == [7]
+
+
+def test_what_an_earlier_run_left_in_the_file_is_not_this_ones(tmp_path: Path) -> None:
+    """Until its trainer starts, which empties the file, that of an earlier run lies there."""
+    file, begins_s = tmp_path / "x", 1_000_000
+    file.write_text('{"step": 400, "data": {}}\n{"step": 401, "data": {}}\n')
+    os.utime(file, (begins_s - 60, begins_s - 60))
+    found = FileSteps(file, begins_s * 1000)
+    assert found.read() == []
+    file.write_text('{"step": 1, "data": {}}\n')
+    assert [step.number for step in found.read()] == [1]
+
+
+def test_a_package_that_cannot_be_read_leaves_the_run_in_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(body: object, ledger: object) -> Plan:
+        raise LedgerError("ledger.readonly", reason="denied")
+
+    monkeypatch.setattr(file_logger, "plan_of", unreadable)
+    body = json.dumps({"runtime_env": {"env_vars": {"VERL_FILE_LOGGER_ROOT": "/data"}}})
+    assert file_of(Attempt("r-a1", "r", 1, body, 0), None) is None  # type: ignore[arg-type]
+
+
+def test_a_file_that_another_run_left_is_not_this_ones(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text('{"step": 1, "data": {}}\n')
+    os.utime(file, (1_000, 1_000))
+    found = FileSteps(file, 2_000_000)
+    assert found.read() == []
+    os.utime(file, (3_000, 3_000))
+    assert [step.number for step in found.read()] == [1]
 
 
 def test_a_file_server_that_does_not_answer_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +258,7 @@ def test_a_file_server_that_does_not_answer_is_left_alone(tmp_path: Path, monkey
 
     monkeypatch.setattr(file_logger, "READ_S", 0.05)
     monkeypatch.setattr(FileSteps, "_read", hang)
-    found = FileSteps(tmp_path / "x")
+    found = FileSteps(tmp_path / "x", 0)
     assert found.read() == [] == found.read()
     release.set()
     assert asked == [1]
@@ -267,6 +297,15 @@ def test_work_beside_the_loop_is_done_once_and_one_after_the_other() -> None:
     release.set()
     wait_for(lambda: not aside.busy, bound_s=20, what="the work is done")
     assert done == ["a", "b"]
+
+
+def test_a_bug_in_one_piece_beside_the_loop_does_not_end_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    aside, done = Aside(), threading.Event()
+    aside.put("a", lambda: [][0])
+    aside.put("b", done.set)
+    assert done.wait(20)
+    wait_for(lambda: not aside.busy, bound_s=20, what="the work is done")
+    assert "IndexError" in capsys.readouterr().err
 
 
 def spike_line(step: int, grad_norm: float) -> str:
@@ -311,6 +350,24 @@ def test_a_supervisor_that_comes_late_judges_by_the_steps_that_count(bench: Benc
     bench.job(2).write(step_line(611))
     bench.until(lambda: steps(bench, 2)[-1:] == [611])
     assert [one.id for one in bench.ledger.alerts("run", open_only=True)] == ["NR904"]
+
+
+def test_an_alert_that_could_not_be_told_is_not_open(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(bench, step_line(1))
+    bench.until(lambda: steps(bench) == [1])
+    deaths: list[str] = []
+
+    def die(*_: object) -> None:
+        deaths.append("told")
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("submitter.supervise.alerting.alerted", die)
+        bench.job().write("step:2 - actor/loss:nan")
+        bench.until(lambda: bool(deaths))
+        assert bench.ledger.alerts("run") == []
+    bench.until(lambda: "NR901" in bench.told.ids)
+    assert [one.id for one in bench.ledger.alerts("run", open_only=True)] == ["NR901"]
 
 
 def test_an_alert_of_the_event_is_told_as_such(bench: Bench) -> None:

@@ -223,7 +223,12 @@ def test_a_port_that_is_taken_is_wrong_usage() -> None:
         ("127.0.0.1", "10.0.0.7", False),
         ("127.0.0.1", "localhost/evil", False),
         ("127.0.0.1", "user@localhost", False),
+        ("127.0.0.1", "localhost?", False),
+        ("127.0.0.1", "localhost#x", False),
         ("127.0.0.1", "[::1", False),
+        ("127.0.0.1", "localhost?/static/", False),
+        ("127.0.0.1", "localhost#/login", False),
+        ("127.0.0.1", "localhost\\login", False),
     ],
 )
 def test_which_names_are_allowed(bound: str, header: str, allowed: bool) -> None:

@@ -39,8 +39,9 @@ class Devices:
     def read(self, now: float, wait_s: float = WAIT_S) -> dict[str, Any]:
         """`devices`, `devices_at`, `why`, `tool_s`, `interval_s` of a sample. `now`: Unix seconds."""
         if self._looking is None and self._clock() >= self._due:
-            self._looking = threading.Thread(target=self._look, args=(now,), daemon=True, name="npurun-npu-smi")
-            self._looking.start()
+            looking = threading.Thread(target=self._look, args=(now,), daemon=True, name="npurun-npu-smi")
+            looking.start()
+            self._looking = looking  # only one that runs can be joined
         if self._looking is not None:
             self._looking.join(wait_s)
             if self._looking.is_alive():
@@ -50,6 +51,7 @@ class Devices:
 
     def _look(self, now: float) -> None:
         began = self._clock()
+        self._due = began + MISSING_EVERY_S
         try:
             ran = self._run()
             devices = [_as_json(number, one) for number, one in enumerate(parse(ran.text).devices)]
@@ -57,7 +59,6 @@ class Devices:
             self._due = began + interval_s(ran.cpu_s)
         except (NotMeasuredError, UnreadableError, OSError) as error:
             self._seen = self._none(str(error))
-            self._due = began + MISSING_EVERY_S
 
     @staticmethod
     def _none(why: str) -> dict[str, Any]:

@@ -32,10 +32,10 @@ class LogTail:
         threading.Thread(target=self._run, daemon=True, name="log-tail").start()
 
     def look(self) -> None:
-        submission = self._submission_of()
-        if submission is None:
-            return
         try:
+            submission = self._submission_of()
+            if submission is None:
+                return
             text = self._connect().log_tail(submission, LINES)
             self.lines, self.trouble = shown(text.splitlines()), None
         except NpurunError as error:

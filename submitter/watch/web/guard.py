@@ -48,11 +48,11 @@ class Guard:
         call = HTTPConnection(scope)
         refusal = self._refusal(call, scope)
         if refusal is None:
-            await self.app(scope, _bounded(receive), _with_headers(send, call.url.path))
+            await self.app(scope, _bounded(receive), _with_headers(send, scope["path"]))
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await refusal(scope, receive, _with_headers(send, call.url.path))
+            await refusal(scope, receive, _with_headers(send, scope["path"]))
 
     def _refusal(self, call: HTTPConnection, scope: Scope) -> Response | None:
         host, origin = call.headers.get("host", ""), call.headers.get("origin")
@@ -65,7 +65,7 @@ class Guard:
             return PlainTextResponse("of another origin", 403)
         if int(_length(call)) > BODY_LIMIT:
             return PlainTextResponse("too large", 413)
-        path = call.url.path
+        path = scope["path"]
         if not is_socket and any(path == one or (one.endswith("/") and path.startswith(one)) for one in OPEN):
             return None
         if self._is_known(call, bearer):

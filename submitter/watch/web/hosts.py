@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_NEVER = frozenset("/?#@\\")
+"""What ends the name in an address: with it, the path of the request would be read as another one."""
 
 
 class Hosts:
@@ -33,8 +35,7 @@ class Hosts:
 
 def _name_of(header: str) -> str | None:
     try:
-        found = urlsplit(f"//{header}")
-        return None if found.username is not None or found.path or not header.isprintable() else found.hostname
+        return None if set(header) & _NEVER or not header.isprintable() else urlsplit(f"//{header}").hostname
     except ValueError:
         return None
 

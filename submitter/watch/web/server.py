@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
-PORT = 8266
-"""Beside Ray's dashboard, 8265."""
 BACKLOG = 128
 CONNECTIONS_MOST = 256
 IDLE_S = 15
