@@ -184,6 +184,12 @@ def test_in_a_container_memory_is_the_containers(monkeypatch: pytest.MonkeyPatch
     assert (found["memory_used_mb"], found["memory_total_mb"]) == (100, 512)
 
 
+def test_a_cpu_share_that_psutil_cannot_know_yet_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = iter((0.0, 12.5))
+    monkeypatch.setattr("psutil.cpu_percent", lambda: next(said))
+    assert [host.read()["cpu_percent"] for _ in range(2)] == [None, 12.5]
+
+
 def test_the_samplers_thread_hands_each_sample_over_once() -> None:
     sampler = Sampler(Devices(lambda: Ran(0, A3, 0.01)))
     assert sampler.news() is None

@@ -28,7 +28,7 @@ def read() -> dict[str, Any]:
     return {
         "memory_used_mb": round(used / MB),
         "memory_total_mb": round(total / MB),
-        "cpu_percent": psutil.cpu_percent(),
+        "cpu_percent": psutil.cpu_percent() or None,  # 0.0: what psutil says to a thread that asks first
         "load": _load(),
     }
 
