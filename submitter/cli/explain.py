@@ -141,18 +141,9 @@ def _show_check(rule: Check, as_json: bool) -> None:
 
 
 def _document(rule: Check) -> dict[str, Any]:
-    from submitter.checks.about import about, pattern, title
+    from submitter.cli.explain_alerts import document
 
-    return {
-        "id": rule.id,
-        "severities": list(rule.severities),
-        "title": title(rule.id, language()),
-        "about": about(rule.id, language()),
-        "message": pattern(rule.id, language()),
-        "fix": pattern(f"{rule.id}.fix", language()),
-        "source": rule.source,
-        "forcible": rule.forcible,
-    }
+    return {**document(rule), "forcible": rule.forcible}
 
 
 def _severities(rule: Check) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from submitter.checks.about import about, pattern, title
 from submitter.cli.language import language, say
@@ -11,16 +11,27 @@ from submitter.cli.table import Column, print_block, print_table
 from submitter.metrics.alerts import RULES, Rule
 
 
+class Told(Protocol):
+    """A check or an alert: its texts go by its id."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def severities(self) -> tuple[str, ...]: ...
+    @property
+    def source(self) -> str: ...
+
+
 def show_all(as_json: bool) -> None:
     if as_json:
-        print_json([_document(rule) for rule in RULES])
+        print_json([document(rule) for rule in RULES])
         return
     columns = (Column("id"), Column("severity"), Column("title", wraps=True))
     print_table(columns, [(rule.id, _severities(rule), title(rule.id, language())) for rule in RULES], head=False)
 
 
 def show(rule: Rule, as_json: bool) -> None:
-    told = _document(rule)
+    told = document(rule)
     if as_json:
         print_json(told)
         return
@@ -28,7 +39,7 @@ def show(rule: Rule, as_json: bool) -> None:
     print_block([*block, *((name, told[name]) for name in ("about", "message", "fix", "source"))])
 
 
-def _document(rule: Rule) -> dict[str, Any]:
+def document(rule: Told) -> dict[str, Any]:
     return {
         "id": rule.id,
         "severities": list(rule.severities),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from submitter.cli.language import language
 from submitter.texts import Tell
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 NEEDED = ("starlette", "uvicorn", "websockets", "jinja2", "youplot", "prometheus_client")
 """Of the extra `web`."""
@@ -43,7 +47,8 @@ def pages(home: Path, host: str, port: int, allowed: Sequence[str], say: Tell) -
         close()
 
 
-def _app(home: Path, host: str, allowed: Sequence[str]):  # type: ignore[no-untyped-def]
+def _app(home: Path, host: str, allowed: Sequence[str]) -> tuple[ASGIApp, Callable[[], None]]:
+    """And what closes its ledger."""
     from submitter.ledger import Ledger
     from submitter.supervise.serve import connection, ensure_running
     from submitter.watch.web.app import make_app
