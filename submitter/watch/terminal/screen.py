@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from rich.text import Text
 
 from submitter.errors import NpurunError
+from submitter.ledger import StoredAlert
 from submitter.texts import TABLE
 from submitter.texts import text as words
 from submitter.watch.terminal.figures import ASCII, BLOCKS, gib, number, percent, span, sparkline
@@ -165,10 +166,9 @@ class Screen:
             line.append("  -> " + str(why), "dim")
         return line
 
-    def _alert(self, one: object) -> Text:
-        said = alert_text(one, self.language).message  # type: ignore[arg-type]
-        severity = getattr(one, "severity", "warning")
-        return Text.assemble((f"{getattr(one, 'id', '')} ", SEVERITY_STYLES.get(severity, "")), said)
+    def _alert(self, one: StoredAlert) -> Text:
+        said = alert_text(one, self.language).message
+        return Text.assemble((f"{one.id} ", SEVERITY_STYLES.get(one.severity, "")), said)
 
     def _log(self, log: Sequence[str], room: int, trouble: NpurunError | None) -> list[Text]:
         if room < 1:
@@ -179,7 +179,7 @@ class Screen:
         return self._tail(log, room)
 
     def _tail(self, log: Sequence[str], room: int) -> list[Text]:
-        return [Text(line, "dim", no_wrap=True) for line in log[len(log) - room :]] if room > 0 else []
+        return [Text(line, "dim", no_wrap=True) for line in log[-room:]] if room > 0 else []
 
     def _foot(self, view: RunView, now_ms: int) -> Text:
         if view.state not in ACTIVE:
