@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 SUFFIX = ".yaml"
 
 
-@dataclass(frozen=True)
-class ShippedJob:
-    name: str
-    summary: str
-    path: Path
-
-
 def shipped() -> list[Path]:
     """The shipped job files, sorted by name."""
     return sorted(FOLDER.glob(f"*{SUFFIX}"))
-
-
-def shipped_jobs() -> list[ShippedJob]:
-    """Name and summary of each shipped job, sorted by name."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    heads = [(path, yaml.load(path.read_bytes(), Loader=loader)) for path in shipped()]
-    return [ShippedJob(head["name"], head["summary"], path) for path, head in heads]
 
 
 def find(name_or_path: str) -> Path:

@@ -17,6 +17,8 @@ NARROWEST = 12
 PIPE_WIDTH = 1 << 20
 WIDEST = 120
 GAP = 2
+_HEIGHT = 25
+"""Without one, rich takes 80 columns for a terminal without colours, whatever width it is given."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,23 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]], *, 
 
     # With a file of its own: rich flushes stdout, and ends the process with code 1 when its reader has gone.
     drawn = StringIO()
-    console = Console(file=drawn, force_terminal=sys.stdout.isatty(), markup=False, highlight=False)
     cells = [[_cell(value) for value in row] for row in rows]
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=head)
     for column in columns:
         table.add_column(say(f"cli.column.{column.name}"), no_wrap=not column.wraps, overflow="fold")
     for row in cells:
         table.add_row(*row)
-    console.width = max(console.width, _least_width(columns, cells)) if sys.stdout.isatty() else PIPE_WIDTH
+    width = max(_columns(), _least_width(columns, cells))
+    colours = sys.stdout.isatty()
+    console = Console(file=drawn, force_terminal=colours, markup=False, highlight=False, width=width, height=_HEIGHT)
     console.print(table)
     for line in drawn.getvalue().splitlines():
         emit(line.rstrip())
+
+
+def fits(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> bool:
+    """`print_table` has no need of more columns than there are."""
+    return _least_width(columns, [[_cell(value) for value in row] for row in rows]) <= _columns()
 
 
 def print_block(pairs: Iterable[tuple[str, object]]) -> None:
@@ -70,6 +78,10 @@ def terminal_width() -> int:
     return min(get_terminal_size().columns, WIDEST)
 
 
+def _columns() -> int:
+    return get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+
+
 def _cell(value: object) -> str:
     return "-" if value is None else one_line(value)
 
@@ -81,4 +93,4 @@ def _least_width(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> i
     for index, column in enumerate(columns):
         texts = [say(f"cli.column.{column.name}"), *(row[index] for row in cells)]
         least += GAP + (NARROWEST if column.wraps else max(map(cell_len, texts)))
-    return least
+    return least - GAP

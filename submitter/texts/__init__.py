@@ -56,6 +56,7 @@ _ROOMS = (
     "probes_start",
     "decide",
     "cli",
+    "cli_jobs",
     "cli_serve",
     "trees",
     "check",

@@ -5,7 +5,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Run verl GRPO training on a multi-node Ascend NPU cluster that runs Ray, from one job file.",
         "用一个作业文件，在运行 Ray 的多机昇腾 NPU 集群上执行 verl GRPO 训练。",
     ),
-    "cli.jobs.short": ("The job files that ship with npurun", "列出随 npurun 提供的作业文件"),
     "cli.render.short": ("Show what would be run or posted; posts nothing", "显示将要执行或提交的内容，不提交"),
     "cli.submit.short": ("Submit a job, follow it to its end", "提交作业并跟踪到结束"),
     "cli.list.short": ("Runs and their states", "列出运行及其状态"),
@@ -17,10 +16,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "在本机真实演练：本地多个 Ray 节点，verl 跑在 CPU 上",
     ),
     "cli.completion.short": ("Print the shell completion script", "打印 shell 补全脚本"),
-    "cli.jobs.help": (
-        "List the job files that ship with npurun. A path to a job file works wherever a name does.",
-        "列出随 npurun 提供的作业文件。凡是可以写作业名的地方都可以写作业文件路径。",
-    ),
     "cli.render.help": (
         "Show what JOB comes to, in one of five forms; posts nothing. / argv: the trainer's command, one argument a "
         "line. env: the job's flags. request: what submit posts, byte for byte with --address. command: a "

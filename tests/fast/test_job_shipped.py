@@ -141,12 +141,7 @@ class TestTorchrunJob:
         assert (wandb.place.line, token.place.line) == (56, 57)
 
 
-class TestShippedJobs:
-    def test_each_loads_and_carries_its_file_name(self) -> None:
-        for shipped in jobs.shipped_jobs():
-            job = load_job(shipped.name, environ=HOME)
-            assert (job.name, job.summary, job.file) == (shipped.path.stem, shipped.summary, shipped.path.name)
-
+class TestFinding:
     def test_a_name_that_is_not_there_lists_the_nearest(self) -> None:
         with pytest.raises(UsageError, match=MAIN):
             load_job("qwen3_122b", environ=HOME)
