@@ -86,8 +86,8 @@ def test_where_nothing_is_picked_it_says_what_there_is(tmp_path: Path) -> None:
     assert (result.code, result.out) == (0, "")
     assert "--engine deepspeed" in result.err and "fsdp, fsdp2, megatron" in result.err
     assert "1, 2, 3, 4, 8, 16" in npurun("jobs", "--nodes", "6", home=tmp_path).err
-    together = npurun("jobs", "--rollout", "sglang", "--engine", "mindspeed", "--json", home=tmp_path)
-    assert together.document == [] and "--engine mindspeed --rollout sglang" in together.err
+    together = npurun("jobs", "--rollout", "sglang", "--engine", "veomni", "--json", home=tmp_path)
+    assert together.document == [] and "--rollout sglang --engine veomni" in together.err
 
 
 @pytest.mark.usefixtures("corpus")
