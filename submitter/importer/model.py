@@ -151,3 +151,5 @@ class Reading:
     """Inputs that bash splits at spaces and globs: with such a value other words would come."""
     comments: tuple[str, ...] = ()
     """Those at the top of the script, without `#` and the interpreter's line."""
+    fixed: frozenset[Definition] = frozenset()
+    """Variables of the script's own that it branched on, or changed as text: their value cannot be set from outside."""

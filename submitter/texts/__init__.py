@@ -81,6 +81,7 @@ _ROOMS = (
     "reasons_machine",
     "reasons_ascend",
     "alerts",
+    "importer",
     "cli_export",
     "report",
     "watch",

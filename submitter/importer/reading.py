@@ -1,0 +1,145 @@
+"""A script, read with the values of one environment → `Reading`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from submitter.errors import Place, UsageError
+from submitter.importer.model import Decided, Defined, Input, Launch, Note, Reading, Template
+from submitter.importer.shell.flow import ExitShell
+from submitter.importer.shell.launching import has_overrides, prepares
+from submitter.importer.shell.state import Element, Machine, Record, Shell
+from submitter.importer.shell.statements import Statements
+from submitter.importer.shell.template import leaves, literal
+from submitter.importer.syntax import Node, line_of, parse, read_source
+from submitter.job.nearest import NONE, nearest
+
+
+def read_script(
+    path: Path, *, shown: str, environ: Mapping[str, str], sets: Mapping[str, str], arguments: Sequence[str], cwd: str
+) -> Reading:
+    """`environ`: what bash would have; `sets`: variables that win over it; `arguments`: the script's own.
+
+    UsageError, with file and line: it cannot be read, does something that no job file can express, or starts nothing.
+    """
+    tree = parse(read_source(path, shown), shown)
+    record = Record(environ, sets, this_machine())
+    params = [Element(literal(argument)) for argument in arguments]
+    shell = Shell(record, shown, shown, params, cwd)
+    ended = _run(shell, tree)
+    launches = tuple(_chosen(record))
+    if not launches:
+        raise _nothing_started(shell, ended, record)
+    _check_sets(record, shown)
+    return Reading(
+        file=shown,
+        launches=launches,
+        notes=tuple(record.notes) + tuple(_left_out(record, launches)),
+        decided=_all_decided(record, launches),
+        unquoted=frozenset(record.unquoted),
+        comments=_top_comments(tree),
+        fixed=frozenset(record.fixed),
+    )
+
+
+def this_machine() -> Machine:
+    import getpass
+    import socket
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a uid without a name, as in many containers
+        user = str(os.getuid())
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Machine(datetime.now().astimezone(), cpus, socket.gethostname(), user, os.getuid())
+
+
+def _run(shell: Shell, tree: Node) -> ExitShell | None:
+    """Where the script ended before its last line; None: it did not."""
+    try:
+        Statements(shell).run_script(tree.get("Stmts", []))
+    except ExitShell as end:
+        return end
+    except RecursionError:
+        raise UsageError("importer.too_deep", Place(shell.file, shell.line)) from None
+    except UsageError:
+        if not _chosen(shell.record):  # what comes behind the launch does not change it
+            raise
+    return None
+
+
+def _chosen(record: Record) -> list[Launch]:
+    """Those that train: with Hydra's overrides, else whatever does not prepare data."""
+    launches = record.launches
+    return (
+        [one for one in launches if has_overrides(one) and not prepares(one)]
+        or [one for one in launches if has_overrides(one)]
+        or [one for one in launches if not prepares(one)]
+    )
+
+
+def _left_out(record: Record, launches: Sequence[Launch]) -> list[Note]:
+    return [
+        Note("importer.not_carried", "note", one.file, one.line, {"command": f"{one.runner[-1]} {one.target.text}"[:60]})
+        for one in record.launches
+        if one not in launches
+    ]
+
+
+def _nothing_started(shell: Shell, ended: ExitShell | None, record: Record) -> UsageError:
+    said = " / ".join(record.said)[:200]
+    if ended is not None:
+        return UsageError("importer.ends", Place(shell.file, ended.line), status=ended.status, said=said or "-")
+    if record.launches:
+        first = record.launches[0]
+        return UsageError("importer.only_prepares", Place(first.file, first.line), target=first.target.text[:80])
+    return UsageError("importer.starts_nothing", Place(shell.file))
+
+
+def _check_sets(record: Record, shown: str) -> None:
+    for name in record.sets:
+        if name not in record.read:
+            near = nearest(name, sorted(record.read))
+            text_id = "importer.set_unread_alone" if near == NONE else "importer.set_unread"
+            raise UsageError(text_id, Place(shown, key=f"--set {name}"), name=name, nearest=near)
+
+
+def _all_decided(record: Record, launches: Sequence[Launch]) -> dict[str, Decided]:
+    """Also inputs that have different defaults in different places: one variable cannot hold both."""
+    templates = [template for launch in launches for template in _templates(launch)]
+    used: dict[str, dict[tuple[str, Template | None], Input]] = {}
+    for template in templates:
+        for leaf in leaves(template):
+            if isinstance(leaf, Input):
+                used.setdefault(leaf.name, {})[(leaf.text, leaf.default)] = leaf
+    for name, forms in used.items():
+        if len(forms) > 1 or name in record.uses:
+            record.uses.setdefault(name, []).extend((0, leaf) for leaf in forms.values())
+    return record.decided()
+
+
+def _templates(launch: Launch) -> list[Template]:
+    values = [launch.target, *launch.torchrun.values(), *([launch.working_dir] if launch.working_dir else [])]
+    values += [argument.value for argument in launch.arguments]
+    values += [exported.value for exported in launch.exported]
+    return [value.template for value in values]
+
+
+def _top_comments(tree: Node) -> tuple[str, ...]:
+    """The block of comments that the script begins with; those that touch the first statement belong to it."""
+    statements = tree.get("Stmts", [])
+    first = statements[0] if statements else None
+    found = [(comment["Pos"]["Line"], comment.get("Text", "")) for comment in (first or tree).get("Comments", [])]
+    found = [(line, text) for line, text in found if not (line == 1 and text.startswith("!"))]
+    if first is not None:
+        line = line_of(first)
+        while found and found[-1][0] >= line - 1:
+            line = found.pop()[0]
+    return tuple(text.removeprefix(" ").rstrip() for _, text in found)
+
+
+__all__ = ["Defined", "read_script", "replace"]

@@ -1,0 +1,1 @@
+"""An evaluator for the part of bash that launch scripts use. It runs nothing: commands are known, or noted as unknown."""

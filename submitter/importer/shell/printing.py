@@ -1,0 +1,94 @@
+"""`echo` and `printf`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from submitter.importer.model import Template
+from submitter.importer.shell.quoting import ansi_c
+from submitter.importer.shell.state import Element, Shell
+from submitter.importer.shell.template import EMPTY, joined, literal, text_of
+
+_OPTION = re.compile(r"-[neE]+")
+_DIRECTIVE = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\d+))?(?P<kind>[diouxXfFeEgGsbqc%])")
+_MAX_ROUNDS = 1000
+
+
+def echo(shell: Shell, arguments: Sequence[Element]) -> Template:
+    words = list(arguments)
+    newline, escapes = True, False
+    while words and _OPTION.fullmatch(words[0].text):
+        letters = words.pop(0).text[1:]
+        newline = newline and "n" not in letters
+        escapes = "e" in letters if set(letters) & {"e", "E"} else escapes
+    pieces: list[Template] = []
+    for number, word in enumerate(words):
+        template = word.template
+        if escapes and "\\" in word.text:
+            template = literal(ansi_c(shell.decide(template)))
+        pieces += [literal(" "), template] if number else [template]
+    return joined([*pieces, literal("\n" if newline else "")])
+
+
+def printf(shell: Shell, arguments: Sequence[Element]) -> Template:
+    if arguments and arguments[0].text == "--":
+        arguments = arguments[1:]
+    if not arguments:
+        return EMPTY
+    form, rest = shell.decide(arguments[0].template), list(arguments[1:])
+    out: list[Template] = []
+    for _ in range(_MAX_ROUNDS):
+        used = _once(shell, form, rest, out)
+        if not rest or not used:
+            return joined(out)
+    raise shell.fail("importer.endless_loop", limit=_MAX_ROUNDS)
+
+
+def _once(shell: Shell, form: str, rest: list[Element], out: list[Template]) -> int:
+    """One pass over the format; returns how many arguments it took."""
+    position = used = 0
+    for found in _DIRECTIVE.finditer(form):
+        out.append(literal(ansi_c(form[position : found.start()])))
+        position = found.end()
+        if found["kind"] == "%":
+            out.append(literal("%"))
+            continue
+        argument = rest.pop(0).template if rest else EMPTY
+        used += 1
+        out.append(_formatted(shell, found, argument))
+    out.append(literal(ansi_c(form[position:])))
+    return used
+
+
+def _formatted(shell: Shell, found: re.Match[str], argument: Template) -> Template:
+    kind = found["kind"]
+    if kind == "s" and not found["flags"] and not found["width"] and not found["precision"]:
+        return argument
+    text = shell.decide(argument)
+    if found["width"] == "*" or "#" in found["flags"]:
+        raise shell.fail("importer.unsupported", what=f"printf {found[0]}")
+    if kind == "q":
+        return literal(_quoted(text))
+    if kind == "b":
+        return literal(ansi_c(text))
+    if kind == "c":
+        text, kind = text[:1], "s"
+    spec = "%" + found["flags"] + (found["width"] or "") + (f".{found['precision']}" if found["precision"] else "")
+    try:
+        value: object = text if kind == "s" else float(text or 0) if kind in "fFeEgG" else int(text or 0, 0)
+    except ValueError:
+        value = 0
+    return literal((spec + ("d" if kind in "iu" else kind)) % value)
+
+
+def _quoted(text: str) -> str:
+    if text == "":
+        return "''"
+    if re.search(r"[^ -~]", text):
+        raise_text = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
+        return f"$'{raise_text}'"
+    return re.sub(r"([^A-Za-z0-9_@%+=:,./~#-])", r"\\\1", text)
+
+
+__all__ = ["echo", "printf", "text_of"]

@@ -1,0 +1,66 @@
+"""Templates: joining them, and asking what they hang on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from submitter.importer.model import Arith, Defined, Definition, Input, Lit, Part, Template
+
+EMPTY: Template = ()
+
+
+def literal(text: str) -> Template:
+    return (Lit(text),) if text else EMPTY
+
+
+def text_of(template: Template) -> str:
+    return "".join(part.text for part in template)
+
+
+def joined(templates: Iterable[Template]) -> Template:
+    """One after another; neighbouring literals become one."""
+    parts: list[Part] = []
+    for template in templates:
+        for part in template:
+            if isinstance(part, Lit) and parts and isinstance(parts[-1], Lit):
+                parts[-1] = Lit(parts[-1].text + part.text)
+            elif part != Lit(""):
+                parts.append(part)
+    return tuple(parts)
+
+
+def is_literal(template: Template) -> bool:
+    return all(isinstance(part, Lit) for part in template)
+
+
+def leaves(template: Template) -> Iterator[Input | Definition]:
+    """Every input and every definition that the text hangs on, through definitions, arithmetic and defaults."""
+    for part in template:
+        if isinstance(part, Input):
+            yield part
+            if part.default is not None:
+                yield from leaves(part.default)
+        elif isinstance(part, Defined):
+            yield part.definition
+            yield from leaves(part.definition.template)
+        elif isinstance(part, Arith):
+            yield from leaves(part.parts)
+
+
+def inputs(template: Template) -> Iterator[Input]:
+    return (leaf for leaf in leaves(template) if isinstance(leaf, Input))
+
+
+def never_empty(template: Template) -> bool:
+    """Whatever the inputs are: an empty one takes its default."""
+    return any(_never_empty(part) for part in template)
+
+
+def _never_empty(part: Part) -> bool:
+    if isinstance(part, Lit):
+        return part.text != ""
+    if isinstance(part, Arith):
+        return True
+    if isinstance(part, Defined):
+        return never_empty(part.definition.template)
+    return part.default is not None and never_empty(part.default)

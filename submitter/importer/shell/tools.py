@@ -1,0 +1,322 @@
+"""Tools that only work on text or names: what they print can be known without running them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+
+from submitter.importer.model import Defined, Lit, Template
+from submitter.importer.shell import files, machine
+from submitter.importer.shell.patterns import Char
+from submitter.importer.shell.state import Element, Shell
+from submitter.importer.shell.template import EMPTY, joined, leaves, literal, text_of
+
+Arguments = Sequence[Element]
+_NUMBER = re.compile(r"-?\d+")
+_MAX_SEQUENCE = 10_000
+
+
+def _texts(arguments: Arguments) -> list[str]:
+    return [argument.text for argument in arguments]
+
+
+def _answers(answer: Callable[[Shell, list[str]], Template]) -> Callable[[Shell, Arguments], int]:
+    """A tool whose answer the machine has, on one line."""
+
+    def tool(shell: Shell, arguments: Arguments) -> int:
+        shell.write(joined([answer(shell, _texts(arguments)), literal("\n")]))
+        return 0
+
+    return tool
+
+
+def _basename(shell: Shell, arguments: Arguments) -> int:
+    rest = [argument for argument in arguments if argument.text != "--"]
+    if not rest or rest[0].text.startswith("-"):
+        return _unknown(shell, "basename", arguments)
+    name = shell.decide(rest[0].template)
+    suffix = rest[1].text if len(rest) > 1 else ""
+    base = os.path.basename(name.rstrip("/")) or ("/" if name.startswith("/") else "")  # noqa: PTH119
+    if suffix and base != suffix and base.endswith(suffix):
+        base = base[: -len(suffix)]
+    shell.write(literal(base + "\n"))
+    return 0
+
+
+def _dirname(shell: Shell, arguments: Arguments) -> int:
+    for argument in arguments:
+        if argument.text == "--":
+            continue
+        name = shell.decide(argument.template).rstrip("/") or "/"
+        folder = os.path.dirname(name).rstrip("/") or ("/" if name.startswith("/") else ".")  # noqa: PTH120
+        shell.write(literal(folder + "\n"))
+    return 0
+
+
+def _realpath(shell: Shell, arguments: Arguments) -> int:
+    rest = [argument for argument in arguments if not argument.text.startswith("-")]
+    if not rest:
+        return _unknown(shell, "realpath", arguments)
+    path = shell.decide(rest[0].template)
+    full = os.path.realpath(os.path.join(shell.cwd, path))  # noqa: PTH118
+    shell.write(joined([shell.from_machine(f"realpath {path}"[:80], "path", full), literal("\n")]))
+    return 0
+
+
+def _cat(shell: Shell, arguments: Arguments) -> int:
+    if not arguments or _texts(arguments) == ["-"]:
+        shell.write(shell.stdin)
+        return 0
+    for argument in arguments:
+        path = shell.decide(argument.template)
+        found = files.content(shell, path)
+        if found is None:
+            shell.note("importer.no_such_file", path=path[:120])
+            return 1
+        shell.write(found)
+    return 0
+
+
+def _tee(shell: Shell, arguments: Arguments) -> int:
+    status = 0
+    for argument in arguments:
+        path = argument.text
+        if path.startswith("-") or path.startswith("/dev/"):
+            continue
+        folder = path.rpartition("/")[0]
+        if folder and not files.is_folder(shell, folder):
+            shell.note("importer.tee_no_folder", path=path[:120], folder=folder[:120])
+            status = 1
+        else:
+            shell.note("importer.tee", "note", path=path[:120])
+            files.write(shell, path, None)
+    shell.write(shell.stdin)
+    return status
+
+
+def _mkdir(shell: Shell, arguments: Arguments) -> int:
+    for argument in arguments:
+        if not argument.text.startswith("-"):
+            files.make_folder(shell, argument.text)
+    _carried(shell, "mkdir", arguments)
+    return 0
+
+
+def _rm(shell: Shell, arguments: Arguments) -> int:
+    for argument in arguments:
+        if not argument.text.startswith("-"):
+            files.remove(shell, argument.text)
+    _carried(shell, "rm", arguments)
+    return 0
+
+
+def _touch(shell: Shell, arguments: Arguments) -> int:
+    for argument in arguments:
+        if not argument.text.startswith("-") and not files.exists(shell, argument.text):
+            files.write(shell, argument.text, EMPTY)
+    _carried(shell, "touch", arguments)
+    return 0
+
+
+def _seq(shell: Shell, arguments: Arguments) -> int:
+    texts = [shell.decide(argument.template) for argument in arguments]
+    if not texts or len(texts) > 3 or not all(_NUMBER.fullmatch(text) for text in texts):
+        return _unknown(shell, "seq", arguments)
+    numbers = [int(text) for text in texts]
+    first, step, last = {1: (1, 1, numbers[0]), 2: (numbers[0], 1, numbers[-1]), 3: tuple(numbers)}[len(numbers)]
+    if step == 0 or abs(last - first) // abs(step) > _MAX_SEQUENCE:
+        raise shell.fail("importer.endless_loop", limit=_MAX_SEQUENCE)
+    shell.write(literal("".join(f"{n}\n" for n in range(first, last + (1 if step > 0 else -1), step))))
+    return 0
+
+
+def _tr(shell: Shell, arguments: Arguments) -> int:
+    texts = _texts(arguments)
+    options = "".join(text[1:] for text in texts if text.startswith("-") and len(text) > 1)
+    sets = [_character_set(text) for text in texts if not (text.startswith("-") and len(text) > 1)]
+    if set(options) - set("ds") or not sets or any(one is None for one in sets):
+        return _unknown(shell, "tr", arguments)
+    return _filter(shell, "tr", arguments, lambda text: _translated(text, options, [one or "" for one in sets]))
+
+
+def _translated(text: str, options: str, sets: list[str]) -> str:
+    if "d" in options:
+        return "".join(char for char in text if char not in sets[0])
+    if len(sets) > 1:
+        to = sets[1] + sets[1][-1:] * (len(sets[0]) - len(sets[1]))
+        text = text.translate({ord(a): b for a, b in reversed(list(zip(sets[0], to, strict=False)))})
+    if "s" in options:
+        text = re.sub(f"([{re.escape(sets[-1])}])\\1+", r"\1", text)
+    return text
+
+
+def _character_set(text: str) -> str | None:
+    text = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")
+    for name, low, high in (("[:upper:]", "A", "Z"), ("[:lower:]", "a", "z"), ("[:digit:]", "0", "9")):
+        text = text.replace(name, f"{low}-{high}")
+    text = text.replace("[:space:]", " \t\n\r\v\f")
+    if "[:" in text:
+        return None
+    return re.sub(r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), text, flags=re.DOTALL)
+
+
+def _cut(shell: Shell, arguments: Arguments) -> int:
+    found = re.fullmatch(r"-d(.)\0?-f(\d+)(-?)", "\0".join(_texts(arguments)).replace("-d\0", "-d").replace("-f\0", "-f"))
+    if found is None:
+        return _unknown(shell, "cut", arguments)
+    sign, first = found[1], int(found[2]) - 1
+
+    def one(line: str) -> str:
+        pieces = line.split(sign)
+        if len(pieces) == 1:
+            return line
+        return sign.join(pieces[first:] if found[3] else pieces[first : first + 1])
+
+    return _filter(shell, "cut", arguments, lambda text: "".join(f"{one(line)}\n" for line in text.splitlines()))
+
+
+def _lines_of(name: str, *, tail: bool) -> Callable[[Shell, Arguments], int]:
+    def tool(shell: Shell, arguments: Arguments) -> int:
+        found = re.fullmatch(r"(?:-n ?)?-?(\d+)|", " ".join(_texts(arguments)))
+        if found is None:
+            return _unknown(shell, name, arguments)
+        count = int(found[1] or 10)
+
+        def cut(text: str) -> str:
+            lines = text.splitlines(keepends=True)
+            return "".join(lines[-count:] if tail and count else [] if tail else lines[:count])
+
+        return _filter(shell, name, arguments, cut)
+
+    return tool
+
+
+def _wc(shell: Shell, arguments: Arguments) -> int:
+    if _texts(arguments) != ["-l"]:
+        return _unknown(shell, "wc", arguments)
+    return _filter(shell, "wc", arguments, lambda text: f"{text.count(chr(10))}\n")
+
+
+def _xargs(shell: Shell, arguments: Arguments) -> int:
+    if arguments:
+        return _unknown(shell, "xargs", arguments)
+    return _filter(shell, "xargs", arguments, lambda text: " ".join(text.split()) + "\n")
+
+
+def _expr(shell: Shell, arguments: Arguments) -> int:
+    texts = [shell.decide(argument.template) for argument in arguments]
+    if len(texts) != 3 or texts[1] not in ("+", "-", "*", "/", "%") or not all(map(_NUMBER.fullmatch, texts[::2])):
+        return _unknown(shell, "expr", arguments)
+    from submitter.importer.shell.arithmetic import _BINARY
+
+    if texts[1] in ("/", "%") and int(texts[2]) == 0:
+        return 2
+    value = _BINARY[texts[1]](int(texts[0]), int(texts[2]))
+    shell.write(literal(f"{value}\n"))
+    return int(value == 0)
+
+
+def _sed(shell: Shell, arguments: Arguments) -> int:
+    """`sed 's/a/b/g'` on what comes through a pipe; a file is never changed."""
+    texts = [text for text in _texts(arguments) if text != "-e"]
+    extended = bool({"-E", "-r"} & set(texts))
+    rest = [text for text in texts if text not in ("-E", "-r")]
+    found = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", rest[0], re.DOTALL) if len(rest) == 1 else None
+    if found is None or not _plain_expression(found[2], extended) or re.search(r"\\[^/&.\-]", found[3]):
+        return _unknown(shell, "sed", arguments)
+    by = found[3].replace("\\", "") if "&" not in found[3] else None
+    if by is None:
+        return _unknown(shell, "sed", arguments)
+    count = 0 if found[4] else 1
+
+    def change(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        return "".join(re.sub(found[2], lambda _: by, line, count=count) for line in lines)
+
+    return _filter(shell, "sed", arguments, change)
+
+
+def _plain_expression(text: str, extended: bool) -> bool:
+    """An expression that sed and Python read the same way."""
+    return re.search(r"[(){}|+?\\]" if not extended else r"\\[^./\-]", text) is None
+
+
+def _grep(shell: Shell, arguments: Arguments) -> int:
+    """`grep -q text`, `grep -c`, `grep -o`, on what comes through a pipe."""
+    texts = _texts(arguments)
+    options = "".join(text[1:] for text in texts if text.startswith("-"))
+    rest = [text for text in texts if not text.startswith("-")]
+    if set(options) - set("qciEoFv") or len(rest) != 1 or not _plain_expression(rest[0], "E" in options):
+        return _unknown(shell, "grep", arguments)
+    text = shell.decide(shell.stdin)
+    pattern = re.compile(re.escape(rest[0]) if "F" in options else rest[0], re.IGNORECASE if "i" in options else 0)
+    lines = [line for line in text.splitlines() if bool(pattern.search(line)) != ("v" in options)]
+    if "c" in options:
+        shell.write(literal(f"{len(lines)}\n"))
+    elif "o" in options:
+        shell.write(literal("".join(f"{one}\n" for line in lines for one in pattern.findall(line))))
+    elif "q" not in options:
+        shell.write(literal("".join(f"{line}\n" for line in lines)))
+    return int(not lines)
+
+
+def _sleep(_shell: Shell, _arguments: Arguments) -> int:
+    return 0
+
+
+def _mktemp(shell: Shell, arguments: Arguments) -> int:
+    what = " ".join(["mktemp", *_texts(arguments)])[:80]
+    shell.write(joined([shell.from_machine(what, "temporary", f"/tmp/tmp.{shell.record.steps:010d}"), literal("\n")]))
+    return 0
+
+
+def _filter(shell: Shell, name: str, arguments: Arguments, change: Callable[[str], str]) -> int:
+    """What comes through a pipe, changed; of an unknown text nothing is known."""
+    if _is_unknown(shell, shell.stdin):
+        return _unknown(shell, name, arguments)
+    dates = _machine_only(shell.stdin)
+    text = change(shell.decide(shell.stdin))
+    if dates is not None:
+        stripped = text.rstrip("\n")
+        what = f"{dates} | {' '.join([name, *_texts(arguments)])}"[:80]
+        shell.write(joined([shell.from_machine(what, name, stripped), literal(text[len(stripped) :])]))
+    else:
+        shell.write(literal(text))
+    return 0
+
+
+def _machine_only(template: Template) -> str | None:
+    """What the text is of the machine's, where it is nothing else."""
+    notes = [part.definition.note for part in template if isinstance(part, Defined) and part.definition.note]
+    return notes[0] if len(notes) == 1 and all(isinstance(part, (Defined, Lit)) for part in template) else None
+
+
+def _is_unknown(shell: Shell, template: Template) -> bool:
+    return any(leaf in shell.record.unknown for leaf in leaves(template) if leaf.__class__.__name__ == "Definition")
+
+
+def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
+    shown = " ".join([name, *_texts(arguments)])[:60]
+    before = next((shell.record.unknown[leaf] for leaf in leaves(shell.stdin) if leaf in shell.record.unknown), "")  # type: ignore[index]
+    if shell.out is not None:
+        shell.write(shell.unknown(f"{before} | {shown}"[:80] if before else shown, name))
+    else:
+        shell.note("importer.not_carried", "note", command=shown)
+    return 0
+
+
+def _carried(shell: Shell, name: str, arguments: Arguments) -> None:
+    shell.note("importer.not_carried", "note", command=" ".join([name, *_texts(arguments)])[:60])
+
+
+TOOLS: dict[str, Callable[[Shell, Arguments], int]] = {
+    "date": _answers(machine.date), "uname": _answers(machine.uname), "nproc": _answers(machine.nproc),
+    "hostname": _answers(machine.hostname), "whoami": _answers(machine.whoami), "id": _answers(machine.identity),
+    "basename": _basename, "dirname": _dirname, "realpath": _realpath, "readlink": _realpath, "cat": _cat, "tee": _tee,
+    "mkdir": _mkdir, "rm": _rm, "touch": _touch, "seq": _seq, "tr": _tr, "cut": _cut,
+    "head": _lines_of("head", tail=False), "tail": _lines_of("tail", tail=True), "wc": _wc, "xargs": _xargs,
+    "expr": _expr, "sed": _sed, "grep": _grep, "sleep": _sleep, "mktemp": _mktemp,
+}  # fmt: skip
+
+__all__ = ["TOOLS", "Char", "text_of"]

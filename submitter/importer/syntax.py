@@ -1,0 +1,91 @@
+"""A script's text → its syntax tree, by shfmt (`shfmt --to-json`): plain dicts and lists, as its README describes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from submitter.errors import Place, UsageError
+
+Node = dict[str, Any]
+
+MAX_BYTES = 2_000_000
+"""A hundred times the longest published launch script; shfmt reads this in half a second."""
+_TIMEOUT_S = 20
+_AT = re.compile(r"^<standard input>:(\d+):\d+: (.*)$", re.MULTILINE)
+
+
+def read_source(path: Path, shown: str) -> str:
+    """The script's text. UsageError: not there, too long, binary, not UTF-8, or with Windows line ends."""
+    place = Place(shown)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError("importer.unreadable", place, reason=error.strerror or str(error)) from None
+    except ValueError:  # a NUL in the path
+        raise UsageError("importer.unreadable", place, reason="not a file's name") from None
+    if len(data) > MAX_BYTES:
+        raise UsageError("importer.too_long", place, limit=MAX_BYTES)
+    if b"\0" in data:
+        raise UsageError("importer.binary", place)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError("importer.not_utf8", Place(shown, line)) from None
+    if "\r\n" in text:
+        line = text.count("\n", 0, text.index("\r\n")) + 1
+        raise UsageError("importer.windows_lines", Place(shown, line))
+    return text
+
+
+def parse(text: str, shown: str) -> Node:
+    """The File node. UsageError: a syntax error, with its line, or nesting that is too deep."""
+    try:
+        done = subprocess.run(
+            [_shfmt(), "--to-json", "--language-dialect", "bash"],
+            input=text.encode(),
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError("importer.parse_slow", Place(shown), limit=_TIMEOUT_S) from None
+    if done.returncode != 0:
+        raise _syntax_error(done.stderr.decode(errors="replace"), shown)
+    try:
+        tree: Node = json.loads(done.stdout)
+    except RecursionError:
+        raise UsageError("importer.too_deep", Place(shown)) from None
+    return tree
+
+
+def line_of(node: Node) -> int:
+    """1-based."""
+    return int(node["Pos"]["Line"])
+
+
+def end_line(node: Node) -> int:
+    return int(node["End"]["Line"])
+
+
+def _shfmt() -> str:
+    """The one that npurun's own installation brought, before any other on PATH."""
+    own = Path(sysconfig.get_path("scripts")) / "shfmt"
+    found = str(own) if own.is_file() else shutil.which("shfmt")
+    if found is None:
+        raise UsageError("importer.no_shfmt")
+    return found
+
+
+def _syntax_error(stderr: str, shown: str) -> UsageError:
+    found = _AT.search(stderr)
+    if found is None:
+        return UsageError("importer.syntax", Place(shown), problem=stderr.strip()[:300])
+    return UsageError("importer.syntax", Place(shown, int(found[1])), problem=found[2][:300])
