@@ -82,6 +82,7 @@ _ROOMS = (
     "reasons_ascend",
     "alerts",
     "importer",
+    "importer_write",
     "cli_export",
     "report",
     "watch",
