@@ -15,11 +15,18 @@ def arguments(job: Job) -> list[str]:
 def own_arguments(job: Job) -> list[Argument]:
     """Those of the groups. Hydra's options go first: its parser refuses them between overrides."""
     own = [argument for group in job.groups for argument in group.arguments]
-    return sorted(own, key=lambda argument: argument.key not in OPTIONS)
+    return sorted(own, key=lambda argument: not is_option(argument))
+
+
+def is_option(argument: Argument) -> bool:
+    """Hydra's, as a key of a group; words of a list stay where they are."""
+    return argument.word is None and argument.key in OPTIONS
 
 
 def argument_text(argument: Argument) -> str:
     """`key=value`; `~key` for a deletion whose value is null; an option's text as it is, since no grammar reads it."""
+    if argument.word is not None:
+        return argument.word
     if argument.key in OPTIONS:
         return f"{argument.key}={getattr(argument.value, 'text', argument.value)}"
     if argument.value is None and argument.key.startswith("~"):
@@ -29,8 +36,10 @@ def argument_text(argument: Argument) -> str:
 
 def command(job: Job) -> list[str]:
     """Launcher ray: the whole command. Launcher torchrun: what follows torchrun's own options."""
-    module = ["-m", job.trainer.module, *arguments(job)]
-    return module if job.trainer.launcher == "torchrun" else ["python3", *module]
+    script = job.trainer.script
+    program = ["-m", job.trainer.module] if script is None else [script]
+    python = [] if job.trainer.launcher == "torchrun" else ["python3"]
+    return [*python, *program, *arguments(job)]
 
 
 def argv(job: Job) -> list[str]:

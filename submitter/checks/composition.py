@@ -225,7 +225,7 @@ def _not_composed(case: Case) -> Iterator[NotChecked]:
     composition, stack = case.composition, case.stack
     if composition is None:
         return
-    values: dict[str, object] = {"release": composition.release, "module": case.job.trainer.module}
+    values: dict[str, object] = {"release": composition.release, "module": case.job.trainer.target}
     if composition.reason:
         yield NotChecked("NR101", _WHY[composition.reason], values)
     elif stack is not None and _is_stand_in(case):

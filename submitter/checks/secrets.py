@@ -55,9 +55,10 @@ def _texts(job: Job) -> Iterator[Text]:
     for argument in spelled(job):
         # A word without "=" has no value of its own, but may be a key that was pasted by mistake.
         yield argument.key if argument.text else "", argument.text or argument.word, argument.place
-    for name, value in pairwise(job.extra_arguments):
-        if not ("=" in name or value.startswith("-")):
-            yield name.lstrip("-"), value, Place(key=f"-- {name}")
+    for row in _rows(job):
+        for (name, place), (value, _) in pairwise(row):
+            if not ("=" in name or value.startswith("-")):
+                yield name.lstrip("-"), value, place
     for label, value in job.cluster.labels.items():
         yield label, value, job.place(f"cluster.labels.{label}")
     for requirement in job.runtime_env.pip:
@@ -66,6 +67,13 @@ def _texts(job: Job) -> Iterator[Text]:
         if secret.source == "file":
             yield "", secret.target, secret.place
     yield "", job.name, job.place("name")
+
+
+def _rows(job: Job) -> Iterator[list[tuple[str, Place]]]:
+    """Words that stand one after the other, so that one may be the value of the one before it."""
+    for group in job.groups:
+        yield [(argument.word, argument.place) for argument in group.arguments if argument.word is not None]
+    yield [(word, Place(key=f"-- {word}")) for word in job.extra_arguments]
 
 
 def _names(job: Job) -> Iterator[tuple[str, Place]]:

@@ -17,7 +17,7 @@ from submitter.arguments.compose import MEGATRON_CONFIG, Options
 from submitter.checks.hydra_value import UNREADABLE, plain, read
 from submitter.checks.spelled import spelled
 from submitter.errors import Place
-from submitter.job.model import Job, RawText
+from submitter.job.model import Job, RawText, Value
 
 PPO_MODULES: Mapping[str, str] = {
     # hydra.main's config_name in each module, verl 0.7.1 to 0.9.1.
@@ -222,15 +222,22 @@ def _given(job: Job) -> Iterator[tuple[str, _Given]]:
     """The values that the arguments set, each leaf by its own key; of several the last one counts (dict)."""
     for group in job.groups:
         for argument in group.arguments:
-            if argument.key.startswith("~"):
-                continue
-            text = argument.value.text if isinstance(argument.value, RawText) else None
-            value = _written(text) if text is not None else plain(argument.value)
-            yield from _leaves(argument.key.lstrip("+"), value, argument.place)
+            if argument.word is not None:
+                yield from _of_word(argument.word, argument.place)
+            elif not argument.key.startswith("~"):
+                yield from _leaves(argument.key.lstrip("+"), _read(argument.value), argument.place)
     for word in job.extra_arguments:
-        key, equals, text = word.partition("=")
-        if equals and not key.startswith(("~", "-")):
-            yield from _leaves(key.lstrip("+"), _written(text), Place(key=f"-- {key}"))
+        yield from _of_word(word, Place(key=f"-- {word.partition('=')[0]}"))
+
+
+def _of_word(word: str, place: Place) -> Iterator[tuple[str, _Given]]:
+    key, equals, text = word.partition("=")
+    if equals and not key.startswith(("~", "-")):
+        yield from _leaves(key.lstrip("+"), _written(text), place)
+
+
+def _read(value: Value) -> object:
+    return _written(value.text) if isinstance(value, RawText) else plain(value)
 
 
 def _written(text: str) -> object:

@@ -28,7 +28,9 @@ class Child:
         wrapper = str(Path(__file__).with_name("exec_child.py"))
         argv = [sys.executable, "-I", "-S", wrapper, str(os.getpid()), *_own_python(command)]
         self._process = subprocess.Popen(argv)
-        say(f"training: started process {self._process.pid}: {' '.join(command[:3])} and {len(command[3:])} arguments")
+        start = 3 if "-m" in command[1:2] else 2
+        began, arguments = " ".join(command[:start]), len(command[start:])
+        say(f"training: started process {self._process.pid}: {began} and {arguments} arguments")
 
     def poll(self, wait_s: float) -> LaunchResult | None:
         with suppress(subprocess.TimeoutExpired):

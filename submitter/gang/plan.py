@@ -48,8 +48,8 @@ class HangPlan:
 class Plan:
     """One attempt's work.
 
-    `command` is the whole argv for launcher ray (`python3 -m module …`), and for torchrun what follows its own
-    options (`-m module …`).
+    `command` is the whole argv for launcher ray (`python3 -m module …`, `python3 script …`), and for torchrun what
+    follows its own options (`-m module …`, `script …`).
     """
 
     launcher: Literal["ray", "torchrun"]

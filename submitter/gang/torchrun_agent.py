@@ -65,7 +65,8 @@ def run_torchrun(argv: list[str], ranks: Ranks) -> int:
     except SignalException as stop:
         return 128 + int(stop.sigval)
     except ChildFailedError as failure:
-        failure.name = " ".join(argv[argv.index("-u") + 1 :][:2])  # the trainer, instead of the shell that starts it
+        trainer = argv[argv.index("-u") + 1 :]  # instead of the shell that starts it
+        failure.name = " ".join(trainer[: 2 if "-m" in trainer[:1] else 1])
         print(failure.format_msg(), file=sys.stderr, flush=True)
         ranks.complete({rank: (end.local_rank, end.exitcode) for rank, end in failure.failures.items()})
         return ranks.exit_code()

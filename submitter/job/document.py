@@ -87,6 +87,11 @@ def plain_kind(text: str) -> str:
     return "str"
 
 
+def is_text(scalar: Scalar) -> bool:
+    """YAML reads a string."""
+    return not scalar.plain or plain_kind(scalar.text) == "str"
+
+
 def _resolvers(first: str) -> Iterator[tuple[str, re.Pattern[str]]]:
     yield from _RESOLVERS.get(first, ())
     yield from _RESOLVERS.get(None, ())  # the patterns for any first character

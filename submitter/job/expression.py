@@ -14,10 +14,13 @@ MAX_PARENTHESES = 20
 MAX_RESULT = 2**63 - 1
 """Also of every step, so that no product grows without bound; what YAML, Hydra and torch all take for an integer."""
 MAX_DIGITS = 20
+MAX_SAME_OCTAL = 7
+"""Up to here a leading zero says the same in bash, which reads `010` as 8."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>//|[-+*%()]))")
 _SUM = {"+": operator.add, "-": operator.sub}
 _PRODUCT = {"*": operator.mul, "//": operator.floordiv, "%": operator.mod}
+_DIVISIONS = (operator.floordiv, operator.mod)
 
 Lookup = Callable[[str], int]
 
@@ -27,15 +30,19 @@ def names_in(text: str) -> list[str]:
     return [match["name"] for match in _TOKEN.finditer(text) if match["name"]]
 
 
-def evaluate(text: str, lookup: Lookup, place: Place) -> int:
-    """The value of the expression `text`, the part between `${{` and `}}`. UsageError: not one, or out of bounds."""
+def evaluate(text: str, lookup: Lookup, place: Place, *, as_bash: bool = False) -> int:
+    """The value of the expression `text`, the part between `${{` and `}}`. UsageError: not one, or out of bounds.
+
+    `as_bash`: a quotient or remainder with a negative operand is refused too, which bash rounds towards zero.
+    """
     if len(text) > MAX_EXPRESSION_CHARS:
         raise UsageError("job.expression_long", place, limit=MAX_EXPRESSION_CHARS)
-    return _Parser(text.strip(), lookup, place).whole()
+    return _Parser(text.strip(), lookup, place, as_bash).whole()
 
 
 class _Parser:
-    def __init__(self, text: str, lookup: Lookup, place: Place) -> None:
+    def __init__(self, text: str, lookup: Lookup, place: Place, as_bash: bool) -> None:
+        self._as_bash = as_bash
         self._text = text
         self._lookup = lookup
         self._place = place
@@ -84,7 +91,12 @@ class _Parser:
             return self._parenthesis()
         if token is None or not (token.isidentifier() or token.isdigit()):
             raise self._error()
-        return self._bounded(int(token) if token.isdigit() else self._lookup(token))
+        return self._bounded(self._literal(token) if token.isdigit() else self._lookup(token))
+
+    def _literal(self, digits: str) -> int:
+        if digits.startswith("0") and int(digits) > MAX_SAME_OCTAL:
+            raise UsageError("job.expression_octal", self._place, expression=self._text, value=digits)
+        return int(digits)
 
     def _parenthesis(self) -> int:
         self._depth += 1
@@ -98,8 +110,10 @@ class _Parser:
         return value
 
     def _apply(self, function: Callable[[int, int], int], left: int, right: int) -> int:
-        if right == 0 and function in (operator.floordiv, operator.mod):
+        if function in _DIVISIONS and right == 0:
             raise UsageError("job.expression_zero", self._place, expression=self._text)
+        if function in _DIVISIONS and self._as_bash and min(left, right) < 0:
+            raise UsageError("job.expression_negative", self._place, expression=self._text)
         return self._bounded(function(left, right))
 
     def _bounded(self, value: int) -> int:

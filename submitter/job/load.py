@@ -8,17 +8,19 @@ from pathlib import Path
 import jobs
 from submitter.errors import Place, UsageError
 from submitter.job import sections
+from submitter.job.declared import declared, resolve_variables
 from submitter.job.document import Mapping as MappingNode
 from submitter.job.document import parse
 from submitter.job.fields import Section, check_known, read_text
 from submitter.job.groups import groups
+from submitter.job.imported import check_imported
 from submitter.job.model import Job
 from submitter.job.nearest import nearest
-from submitter.job.nesting import check_key_nesting, check_nesting
+from submitter.job.nesting import check_word_nesting
 from submitter.job.source import read_text as read_file
-from submitter.job.variables import Scope, check_text, resolve_variables
+from submitter.job.variables import Scope, check_text
 
-_PLACED = ("variables", "env", "arguments", "secrets")
+_PLACED = ("variables", "constants", "env", "arguments", "secrets")
 
 _KEY_SHOWN_CHARS = 200
 """Longer than any key of verl."""
@@ -38,18 +40,11 @@ def load_job(
             name, equals, _ = text.partition("=")
             check_text(text, Place(key=f"{option} {name}" if equals else option))  # never a value: it may be a secret
     for word in extra:
-        _check_nesting(word)
+        check_word_nesting(word, Place(key=f"-- {word.partition('=')[0][:_KEY_SHOWN_CHARS]}"))
     root = parse(read_file(path, shown), shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))
     return _job(root, path, shown, environ, sets, extra)
-
-
-def _check_nesting(word: str) -> None:
-    key, _, value = word.partition("=")
-    place = Place(key=f"-- {key[:_KEY_SHOWN_CHARS]}")
-    check_key_nesting(key, place)
-    check_nesting(value or key, place)
 
 
 def _job(
@@ -57,9 +52,10 @@ def _job(
 ) -> Job:
     place = Place(shown, root.line)
     check_known(root, sections.SECTIONS, place)
-    declared = Section(root.entries, "", place, Scope(shown, environ)).section("variables", None).entries
-    scope, variables = resolve_variables(declared, shown, environ, sets)
+    scope = Scope(shown, environ, as_bash="imported" in root.entries)
     top = Section(root.entries, "", place, scope)
+    variables = resolve_variables(declared(top), scope, environ, sets)
+    check_imported(top, variables)
     cluster = sections.cluster(top)
     return Job(
         name=top.need("name", sections.read_name),

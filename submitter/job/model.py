@@ -33,6 +33,14 @@ class Argument:
     key: str
     value: Value
     place: Place
+    word: str | None = None
+    """From a list of words: passed on as it is, where it stands. Key and value are then what stands before and after
+    its first `=`; without one, the word itself and None."""
+
+    @staticmethod
+    def of_word(word: str, place: Place) -> Argument:
+        key, equals, text = word.partition("=")
+        return Argument(key, RawText(text) if equals else None, place, word)
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,8 @@ class Secret:
 
 @dataclass(frozen=True)
 class Variable:
+    """Of `variables`, `constants` or `imported.decided`."""
+
     name: str
     text: str
     origin: Literal["file", "environment", "set"]
@@ -91,9 +101,16 @@ class Torchrun:
 @dataclass(frozen=True)
 class Trainer:
     module: str
+    """Empty when it is a script."""
     launcher: Literal["ray", "torchrun"]
     torchrun: Torchrun | None = None
     """Set exactly when launcher is torchrun."""
+    script: str | None = None
+    """A Python file, absolute on the nodes or relative to the working_dir."""
+
+    @property
+    def target(self) -> str:
+        return self.script or self.module
 
 
 @dataclass(frozen=True)

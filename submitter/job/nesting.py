@@ -21,6 +21,13 @@ def check_nesting(text: str, place: Place) -> None:
         raise UsageError("job.too_deep", place, limit=MAX_DEPTH)
 
 
+def check_word_nesting(word: str, place: Place) -> None:
+    """UsageError: as of its key and its value; of one without `=`, whatever it is."""
+    key, _, value = word.partition("=")
+    check_key_nesting(key, place)
+    check_nesting(value or key, place)
+
+
 def check_key_nesting(key: str, place: Place) -> None:
     """UsageError: more dotted names than the job file's own sections may nest."""
     if key.count(".") >= MAX_DEPTH:

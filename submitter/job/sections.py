@@ -48,12 +48,15 @@ SECTIONS = (
     "stack",
     "cluster",
     "variables",
+    "constants",
     "env",
     "trainer",
+    "quoting",
     "arguments",
     "recovery",
     "runtime_env",
     "secrets",
+    "imported",
 )
 RETRIES = ("now", "backoff", "exclude_node", "after_change", "never")
 
@@ -62,6 +65,8 @@ read_name = matching(r"[a-z0-9][a-z0-9_-]{0,47}", "name")
 # A name, then what replaces single versions: `cann-9.1.0,verl=0.9.1`; runtime_env.stacks reads it.
 read_stack = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(,[A-Za-z0-9._+= -]{0,80}){0,12}", "stack")
 _read_module = matching(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "module")
+# No `-` first: Python would take it for an option.
+_read_script = matching(r"[^\x00-\x1f\x7f-][^\x00-\x1f\x7f]*\.py", "script")
 _read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
 _read_absolute = matching(r"/[^\0]*", "absolute_path")
 _read_env_name = matching(NAME.pattern, "env_name")
@@ -83,14 +88,17 @@ def cluster(top: Section) -> Cluster:
 
 
 def trainer(top: Section, npus_per_node: int) -> Trainer:
-    section = top.section("trainer", ("module", "launcher", "torchrun"))
-    module = section.need("module", _read_module)
+    section = top.section("trainer", ("module", "script", "launcher", "torchrun"))
+    script = section.get("script", _read_script)
+    module = section.get("module", _read_module) if script else section.need("module", _read_module)
+    if script and module:
+        raise UsageError("job.script_and_module", section.at("script"))
     launcher = section.get("launcher", one_of(("ray", "torchrun"))) or "ray"
     if launcher == "ray":
         if "torchrun" in section.entries:
             raise UsageError("job.torchrun_unused", section.at("torchrun"))
-        return Trainer(module, "ray")
-    return Trainer(module, "torchrun", _torchrun(section, npus_per_node))
+        return Trainer(module or "", "ray", script=script)
+    return Trainer(module or "", "torchrun", _torchrun(section, npus_per_node), script)
 
 
 def recovery(top: Section) -> Recovery:

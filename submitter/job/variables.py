@@ -1,7 +1,4 @@
-"""Variables: where a value comes from, and what `${NAME}` and `${{ 2 * NAME }}` become.
-
-Lowest first: the job file, an environment variable of a declared name (an empty one counts as unset, as with bash's
-`:-`), `--set NAME=VALUE`. Undeclared, only `${HOME}` and `${USER}` resolve.
+"""Variables: what `${NAME}` and `${{ 2 * NAME }}` become. Undeclared, only `${HOME}` and `${USER}` resolve.
 
 | written | becomes |
 |---|---|
@@ -10,21 +7,23 @@ Lowest first: the job file, an environment variable of a declared name (an empty
 | `a/${NAME}/b` | a string, in which Hydra and OmegaConf find nothing to interpret |
 | `${{ 2 * NAME }}` alone | an integer |
 
+Read verbatim, a string is `RawText` in all of these.
+
 A literal `${` and Hydra's own interpolations (`${oc.env:HOME}`) are written as `{$text: …}`: nothing in it is replaced.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
 from submitter.errors import Place, UsageError
 from submitter.job import expression
-from submitter.job.document import Entry, Node, Scalar, plain_kind
 from submitter.job.document import Mapping as MappingNode
-from submitter.job.model import Number, RawText, Variable
+from submitter.job.document import Node, Scalar, is_text
+from submitter.job.model import Number, RawText
 from submitter.job.nearest import NONE, nearest
 from submitter.job.scalars import Resolved, text_of, typed, visible
 
@@ -54,8 +53,10 @@ Part = str | Reference | Expression
 class Scope:
     """The values of all variables, for the scalars that refer to them."""
 
-    def __init__(self, shown: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, shown: str, environ: Mapping[str, str], *, as_bash: bool = False) -> None:
+        """`as_bash`: what bash computes otherwise is refused."""
         self._shown = shown
+        self._as_bash = as_bash
         self._environ = environ
         self._values: dict[str, Resolved] = {}
         self._expanded = 0
@@ -63,7 +64,7 @@ class Scope:
     def add(self, name: str, value: Resolved) -> None:
         self._values[name] = value
 
-    def resolve(self, node: Node, key: str) -> Resolved:
+    def resolve(self, node: Node, key: str, *, verbatim: bool = False) -> Resolved:
         """The value of a scalar or of `{$text: …}`. UsageError: another kind of node, an undefined name, …"""
         place = Place(self._shown, node.line, key)
         text = raw_text(node, place)
@@ -71,9 +72,14 @@ class Scope:
             return Resolved(RawText(text), text, place)
         if not isinstance(node, Scalar):
             raise UsageError("job.not_a_scalar", place, key=key)
+        if verbatim and is_text(node) and "${" not in node.text:
+            return Resolved(RawText(node.text), node.text, place)
         if "${" not in node.text:
             return typed(node, place)
-        return self._filled(list(parts(node.text, place)), place)
+        filled = self._filled(list(parts(node.text, place)), place)
+        if verbatim and isinstance(filled.value, str):
+            return Resolved(RawText(filled.value), filled.spelling, filled.place)
+        return filled
 
     def _filled(self, pieces: list[Part], place: Place) -> Resolved:
         match pieces:
@@ -91,7 +97,8 @@ class Scope:
         return self._evaluate(piece.text, place) if isinstance(piece, Expression) else piece
 
     def _evaluate(self, text: str, place: Place) -> str:
-        return str(expression.evaluate(text, lambda name: self._integer(name, place), place))
+        lookup = partial(self._integer, place=place)
+        return str(expression.evaluate(text, lookup, place, as_bash=self._as_bash))
 
     def _integer(self, name: str, place: Place) -> int:
         found = self._lookup(name, place)
@@ -99,6 +106,8 @@ class Scope:
         if isinstance(found.value, bool) or _INTEGER_TEXT.fullmatch(text) is None or len(text) > expression.MAX_DIGITS:
             limit = expression.MAX_DIGITS
             raise UsageError("job.operand", found.place, name=name, value=visible(text), limit=limit)
+        if text.lstrip("+-").startswith("0") and abs(int(text)) > expression.MAX_SAME_OCTAL:
+            raise UsageError("job.operand_octal", found.place, name=name, value=text)
         return int(text)
 
     def _lookup(self, name: str, place: Place) -> Resolved:
@@ -116,7 +125,7 @@ class Scope:
         text = self._environ.get(name, "")
         if not text:
             raise UsageError("job.environment_lacks", place, name=name)
-        check_text(text, _environment(name))
+        check_text(text, environment(name))
         return Resolved(text, text, place)
 
 
@@ -125,7 +134,7 @@ def raw_text(node: Node, place: Place) -> str | None:
     if not isinstance(node, MappingNode) or TEXT_KEY not in node.entries:
         return None
     text = node.entries[TEXT_KEY].node
-    if len(node.entries) > 1 or not isinstance(text, Scalar) or (text.plain and plain_kind(text.text) != "str"):
+    if len(node.entries) > 1 or not isinstance(text, Scalar) or not is_text(text):
         raise UsageError("job.text_form", place)
     return text.text
 
@@ -156,20 +165,6 @@ def _part(hole: re.Match[str], place: Place) -> Part:
     return Reference(hole["name"])
 
 
-def resolve_variables(
-    declared: Mapping[str, Entry], shown: str, environ: Mapping[str, str], sets: Sequence[str]
-) -> tuple[Scope, dict[str, Variable]]:
-    """All variables with their values. UsageError: undefined or circular references, an undeclared `--set`."""
-    given = _given(sets, declared)
-    scope = Scope(shown, environ)
-    variables: dict[str, Variable] = {}
-    for name in _in_order(declared, shown):
-        value, origin = _value(name, declared[name], scope, given, environ)
-        scope.add(name, value)
-        variables[name] = Variable(name, text_of(value.value), origin, value.place)
-    return scope, {name: variables[name] for name in declared}
-
-
 def check_references(text: str, declared: Iterable[str], place: Place) -> set[str]:
     """The declared variables that `text` refers to. UsageError: it refers to one that is not defined."""
     names = set(_names(text, place))
@@ -193,66 +188,6 @@ def _names(text: str, place: Place) -> Iterator[str]:
             yield from expression.names_in(part.text)
 
 
-def _given(sets: Sequence[str], declared: Mapping[str, Entry]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for item in sets:
-        name, equals, value = item.partition("=")
-        if not equals:  # whatever was given may be a secret
-            raise UsageError("job.set_form", Place(key="--set"))
-        place = _set(name)
-        if name not in declared:
-            raise _undeclared(name, declared, place)
-        given[name] = value
-    return given
-
-
-def _undeclared(name: str, declared: Iterable[str], place: Place) -> UsageError:
-    near = nearest(name, declared)
-    if near == NONE:
-        return UsageError("job.set_undeclared_alone", place, name=visible(name))
-    return UsageError("job.set_undeclared", place, name=name, nearest=near)
-
-
-def _in_order(declared: Mapping[str, Entry], shown: str) -> list[str]:
-    """The names, each after those that its value in the file refers to (whether or not that value is overridden)."""
-    from graphlib import CycleError, TopologicalSorter
-
-    graph = {name: _references(name, entry, declared, shown) for name, entry in declared.items()}
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        cycle: list[str] = error.args[1]
-    place = Place(shown, declared[cycle[0]].line, f"variables.{cycle[0]}")
-    # graphlib lists each name before the one that refers to it.
-    raise UsageError("job.cycle", place, cycle=" -> ".join(reversed(cycle)))
-
-
-def _references(name: str, entry: Entry, declared: Mapping[str, Entry], shown: str) -> set[str]:
-    place = Place(shown, entry.line, f"variables.{name}")
-    if NAME.fullmatch(name) is None:
-        raise UsageError("job.variable_name", place, name=name)
-    if isinstance(entry.node, Scalar):
-        return check_references(entry.node.text, declared, Place(shown, entry.node.line, place.key))
-    if raw_text(entry.node, place) is None:
-        raise UsageError("job.not_a_scalar", place, key=place.key)
-    return set()
-
-
-def _value(
-    name: str, entry: Entry, scope: Scope, given: Mapping[str, str], environ: Mapping[str, str]
-) -> tuple[Resolved, Literal["file", "environment", "set"]]:
-    if name in given:
-        return Resolved(RawText(given[name]), given[name], _set(name)), "set"
-    if text := environ.get(name, ""):
-        check_text(text, _environment(name))
-        return Resolved(RawText(text), text, _environment(name)), "environment"
-    return scope.resolve(entry.node, f"variables.{name}"), "file"
-
-
-def _set(name: str) -> Place:
+def environment(name: str) -> Place:
     """Without the value: it may be a secret, and places are printed."""
-    return Place(key=f"--set {name}")
-
-
-def _environment(name: str) -> Place:
     return Place(key=f"environment variable {name}")

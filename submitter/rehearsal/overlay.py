@@ -135,7 +135,7 @@ def apply_overlay(
 def refuse(job: Job, rules: Overlay) -> None:
     """Raises UsageError, in words, for a job that no overlay can make rehearsable."""
     if job.trainer.launcher != "ray" or job.trainer.module != MODULE:
-        raise UsageError("rehearsal.refused.module", Place(file=job.file), module=job.trainer.module, limit=MODULE)
+        raise UsageError("rehearsal.refused.module", Place(file=job.file), module=job.trainer.target, limit=MODULE)
     last = {bare(key): (key, value, place) for key, value, place in _all_arguments(job)}
     for refusal in rules.refusals:
         key, value, place = last.get(refusal.key, (refusal.key, refusal.default, Place(file=job.file)))

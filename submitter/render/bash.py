@@ -6,8 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from submitter.arguments.assemble import argument_text, arguments, argv, flags, own_arguments
-from submitter.job.hydra_grammar import OPTIONS
+from submitter.arguments.assemble import argument_text, arguments, argv, flags, is_option, own_arguments
 from submitter.job.model import Group, Job, Secret
 from submitter.texts import one_line
 
@@ -52,8 +51,7 @@ def _secret(secret: Secret) -> list[str]:
 
 def _arrays(job: Job) -> list[Array]:
     """One array for each group that has arguments (an empty one is an error under `set -u` in bash < 4.4)."""
-    own = own_arguments(job)
-    options = [argument_text(argument) for argument in own if argument.key in OPTIONS]
+    options = [argument_text(argument) for argument in own_arguments(job) if is_option(argument)]
     groups = [("hydra", options), *((group.name, _overrides(group)) for group in job.groups)]
     groups.append(("after --", list(job.extra_arguments)))
     filled = [(name, words) for name, words in groups if words]
@@ -62,7 +60,7 @@ def _arrays(job: Job) -> list[Array]:
 
 
 def _overrides(group: Group) -> list[str]:
-    return [argument_text(argument) for argument in group.arguments if argument.key not in OPTIONS]
+    return [argument_text(argument) for argument in group.arguments if not is_option(argument)]
 
 
 def _identifier(group: str) -> str:

@@ -100,6 +100,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{key} is {value}; it wants a Python module, such as verl.trainer.main_ppo",
         "{key} 为 {value}；应为 Python 模块，例如 verl.trainer.main_ppo",
     ),
+    "job.want_script": (
+        "{key} is {value}; it wants a Python file, such as examples/train.py",
+        "{key} 为 {value}；应为 Python 文件，例如 examples/train.py",
+    ),
+    "job.script_and_module": (
+        "trainer.script and trainer.module are both there; keep the one that is to run",
+        "同时给出了 trainer.script 与 trainer.module；请只保留要运行的一个",
+    ),
     "job.want_host": (
         "{key} is {value}; it wants a host name or an IP address",
         "{key} 为 {value}；应为主机名或 IP 地址",
@@ -207,6 +215,37 @@ TEXTS: dict[str, tuple[str, str]] = {
         "is not UTF-8 text, or holds a NUL character",
         "不是 UTF-8 文本，或包含 NUL 字符",
     ),
+    "job.declared_twice": (
+        "{name} is here for the second time; the first is under {section} in line {line}",
+        "{name} 在此重复；第一次出现在 {section} 的第 {line} 行",
+    ),
+    # What an import decided
+    "job.decided": (
+        "the imported script ran this way with {name}={value}, and --set or the environment gives another value: it "
+        "may take another way; unset {name}, or import the script again with --set {name}=…",
+        "所导入脚本的走向取决于 {name}={value}，而 --set 或环境给出了另一个值，脚本可能走向不同；"
+        "请取消设置 {name}，或用 --set {name}=… 重新导入脚本",
+    ),
+    "job.decided_unset": (
+        "the imported script ran this way with {name} unset, and --set or the environment sets it: it may take another "
+        "way; unset {name}, or import the script again with --set {name}=…",
+        "所导入脚本的走向取决于 {name} 未设置，而 --set 或环境设置了它，脚本可能走向不同；"
+        "请取消设置 {name}，或用 --set {name}=… 重新导入脚本",
+    ),
+    "job.unquoted_name": (
+        "{name} is none of the job's variables; did you mean {nearest}?",
+        "{name} 不是作业的变量；是否应为 {nearest}？",
+    ),
+    "job.unquoted_name.far": (
+        "{name} is none of the job's variables; list names of variables:, or leave it out",
+        "{name} 不是作业的变量；请列出 variables: 中的名称，或将其去掉",
+    ),
+    "job.unquoted_value": (
+        "the imported script has {name} without quotes, and bash would split this value at spaces and expand * ? [ in "
+        "it; quote it in the script and import it again, or write the value into the job file",
+        "所导入脚本中 {name} 未加引号，bash 会在空白处拆分该值，并展开其中的 * ? [；"
+        "请在脚本中加引号并重新导入，或把该值写入作业文件",
+    ),
     # Expressions
     "job.expression": (
         "cannot compute {expression}; allowed are whole numbers, variables, + - * // % ( )",
@@ -217,9 +256,22 @@ TEXTS: dict[str, tuple[str, str]] = {
         "表达式超过 {limit} 个字符",
     ),
     "job.expression_zero": ("{expression} divides by zero", "{expression} 除以零"),
+    "job.expression_octal": (
+        "{value} in {expression} is another number in bash, which reads a leading zero as octal; leave the zero out",
+        "{expression} 中的 {value} 在 bash 中是另一个数（前导零表示八进制）；请去掉前导零",
+    ),
+    "job.expression_negative": (
+        "{expression} divides with a negative number, which bash rounds towards zero, and a job file downwards; write "
+        "the result",
+        "{expression} 含负数的除法或取余：bash 向零取整，作业文件向下取整；请直接写结果",
+    ),
     "job.expression_range": (
         "{expression} goes beyond {limit}",
         "{expression} 超出 {limit}",
+    ),
+    "job.operand_octal": (
+        "{name} is {value}, which bash reads as octal in an expression; leave the leading zero out",
+        "{name} 为 {value}，bash 在表达式中会将其读作八进制；请去掉前导零",
     ),
     "job.operand": (
         "{name} is {value}, and an expression needs a whole number of at most {limit} digits",

@@ -61,7 +61,7 @@ _YAML: list[tuple[str, str, int, str]] = [
 _TYPES: list[tuple[str, str, int, str]] = [
     ("", "job.missing", 1, "arguments"),
     ("arguments: 5\n", "job.want_mapping", 4, "arguments"),
-    ("arguments: {data: [a]}\n", "job.want_mapping", 4, "arguments.data"),
+    ("arguments: {data: a}\n", "job.want_mapping", 4, "arguments.data"),
     ("arguments: {'bad name': {}}\n", "job.group_name", 4, "bad name"),
     ("arguments:\n  data:\n    a b: 1\n", "arguments.key", 6, "a b"),
     ("arguments:\n  data:\n    a=b: 1\n", "arguments.key", 6, "a=b"),
