@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from submitter.checks.recipe import Recipe
 
 _KILO = 1024
+_MODEL_ROOM = 24
+"""Columns of a model below its job's name; what follows takes the rest of 80."""
 _COLUMNS = ("job", "model", "algorithm", "engine", "rollout", "npus", "context")
 
 
@@ -107,7 +109,8 @@ def _print(found: Sequence[_Shipped]) -> None:
     columns = [Column(name) for name in _COLUMNS]
     rows = [_row(job) for job in found]
     if not fits(columns, rows):
-        columns, rows = [columns[0], *columns[2:]], [half for row in rows for half in _halves(row)]
+        room = max(_MODEL_ROOM, *(len(job.name) for job in found))
+        columns, rows = [columns[0], *columns[2:]], [half for row in rows for half in _halves(row, room)]
     print_table(columns, rows)
 
 
@@ -124,9 +127,10 @@ def _row(job: _Shipped) -> tuple[str | None, ...]:
     )
 
 
-def _halves(row: tuple[str | None, ...]) -> list[tuple[str | None, ...]]:
+def _halves(row: tuple[str | None, ...], room: int) -> list[tuple[str | None, ...]]:
     name, model, *rest = row
-    return [(name, *rest), (f"  {model or '-'}", *[""] * len(rest))]
+    below = f"  {model or '-'}"
+    return [(name, *rest), (below if len(below) <= room else f"{below[: room - 1]}…", *[""] * len(rest))]
 
 
 def _context(recipe: Recipe) -> str | None:

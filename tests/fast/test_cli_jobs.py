@@ -106,13 +106,13 @@ def test_options_complete_with_what_there_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("width", ["80", "70"])
-def test_a_narrow_terminal_has_every_name_whole_and_the_model_below_it(tmp_path: Path, lang: str, width: str) -> None:
-    lines = on_a_terminal(_PROGRAM, tmp_path, COLUMNS=width, TERM="dumb", NPURUN_LANG=lang)
-    assert all(columns(line) <= int(width) for line in lines)
+def test_a_narrow_terminal_has_every_name_whole_and_the_model_below_it(tmp_path: Path, lang: str) -> None:
+    lines = on_a_terminal(_PROGRAM, tmp_path, COLUMNS="80", TERM="dumb", NPURUN_LANG=lang)
+    assert all(columns(line) <= 80 for line in lines)
     assert [line.split()[0] for line in lines[1:] if not line.startswith(" ")] == [path.stem for path in jobs.shipped()]
     below = [line.strip() for line in lines if line.startswith("  ")]
-    assert below in ([job["model"] for job in picked(tmp_path)], [])
+    for shown, job in zip(below, picked(tmp_path), strict=True):
+        assert str(job["model"]).startswith(shown.removesuffix("…")) and len(shown) >= len("Qwen3-8B")
 
 
 def test_a_row_a_job_from_the_width_on_that_it_takes(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class TestTorchrunJob:
 class TestFinding:
     def test_a_name_that_is_not_there_lists_the_nearest(self) -> None:
         with pytest.raises(UsageError, match=MAIN):
-            load_job("qwen3_122b", environ=HOME)
+            load_job("qwen3_5_122b_a10b_3k", environ=HOME)
 
     def test_a_bare_name_is_the_shipped_job_and_a_file_name_the_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
