@@ -83,6 +83,7 @@ _ROOMS = (
     "alerts",
     "importer",
     "importer_write",
+    "importer_verify",
     "cli_export",
     "report",
     "watch",
