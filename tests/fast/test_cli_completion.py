@@ -70,7 +70,7 @@ def test_descriptions_are_in_the_users_language(tmp_path: Path) -> None:
 
 
 def test_jobs_by_name_else_files(tmp_path: Path) -> None:
-    assert complete("npurun submit qw", tmp_path) == [MAIN_JOB]
+    assert complete("npurun submit qwen3_5_122b_a10b_", tmp_path) == [MAIN_JOB]
     assert _complete("npurun submit ./x", tmp_path).out.split("\n")[0] == "file"
     assert complete(f"npurun submit {MAIN_JOB} extra ", tmp_path) == []
     assert complete(f"npurun submit {MAIN_JOB} -- tr", tmp_path) == []
