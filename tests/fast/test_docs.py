@@ -15,7 +15,7 @@ from tests.support.cli import commands, parses
 
 ROOT = Path(__file__).parents[2]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
-PAGES = [*READMES, ROOT / "docs" / "design.md"]
+PAGES = [*READMES, *(ROOT / "docs" / name for name in ("design.md", "recipes.md", "recipes.zh-CN.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE_ROW = re.compile(r"^\| *(\d+) *\|", re.MULTILINE)
 BLOCK = re.compile(r"^```[^\n]*\n(.*?)^```|(?:^(?: {4}|\t)[^\n]*\n)+", re.MULTILINE | re.DOTALL)
