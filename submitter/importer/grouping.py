@@ -18,6 +18,8 @@ MAX_KEY_CHARS = 200
 """YAML holds 1024; whatever is longer than verl's longest by far is no key to be read."""
 MAX_GROUPS = 100
 WHOLE = "arguments"
+CONFIG = "config"
+"""Hydra's options before an array."""
 OPTION_WORDS = "options"
 
 _ENDING = re.compile(
@@ -122,9 +124,9 @@ def _runs(words: Sequence[Word]) -> Iterator[tuple[str, tuple[Word, ...]]]:
 def _subjects(words: Sequence[Word]) -> list[tuple[str, str]]:
     """("array", its name) or ("typed", the subject); one of Hydra's options goes with what stands behind it."""
     found: list[tuple[str, str]] = []
-    behind = ("typed", WHOLE)
+    behind = ("typed", CONFIG)
     for word in reversed(words):
-        behind = _subject(word) or (behind if behind[0] == "typed" else ("typed", WHOLE))
+        behind = _subject(word) or (behind if behind[0] == "typed" else ("typed", CONFIG))
         found.append(behind)
     return found[::-1]
 

@@ -13,8 +13,8 @@ from submitter.gang.secret_like import redacted
 from submitter.importer.spelling import WIDTH
 from submitter.texts import one_line
 
-_DECORATION = re.compile(r"^[#=*~_─━\-\s]{3,}|[#=*~_─━\-\s]{3,}$")
-_NO_REMARK = re.compile(r"shellcheck\s|-\*-|vim?:", re.IGNORECASE)
+_DECORATION = re.compile(r"^(?:#+ ?|[#=*~_─━\-\s]{3,})|[#=*~_─━\-\s]{3,}$")
+_NO_REMARK = re.compile(r"(?:shellcheck|set [-+][a-z]+|vim?:|-\*-)(?:\s|$)", re.IGNORECASE)
 _LICENCE = re.compile(
     r"copyright|licen[cs]e|all rights reserved|WARRANT|unless required by applicable law|express or implied",
     re.IGNORECASE,

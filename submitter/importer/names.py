@@ -14,12 +14,15 @@ def text_of(template: Template) -> str:
 
 
 def parts_of(template: Template) -> Iterator[Part]:
-    """All parts in the order of the text, those of defaults and of arithmetic too, but not those of definitions."""
-    waiting: list[Part] = list(reversed(template))
+    """All parts in the order of the text, each after those in it: its default's, but not those of definitions."""
+    waiting = [(part, False) for part in reversed(template)]
     while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += reversed(_inner(part))
+        part, seen = waiting.pop()
+        if seen or not _inner(part):
+            yield part
+        else:
+            waiting.append((part, True))
+            waiting += [(inner, False) for inner in reversed(_inner(part))]
 
 
 def definitions_of(templates: Iterable[Template]) -> list[Definition]:

@@ -23,7 +23,7 @@ class Secrecy:
         """`pieces`, or nothing in the place of a secret."""
         if not holds_secret(name.lstrip("+~"), written(pieces)):
             return pieces
-        self.tell(text_id, name, line)
+        self.withheld(text_id, name, line)
         return ()
 
     def word(self, pieces: Pieces, line: int) -> Pieces:
@@ -33,10 +33,10 @@ class Secrecy:
             return self.value("importer_write.secret_argument", "", pieces, line)
         if not holds_secret(name.lstrip("+~-"), text):
             return pieces
-        self.tell("importer_write.secret_argument", name, line)
+        self.withheld("importer_write.secret_argument", name, line)
         return (f"{name}=",)
 
-    def tell(self, text_id: str, name: str, line: int | None) -> None:
+    def withheld(self, text_id: str, name: str, line: int | None) -> None:
         self.notes.append(Note(text_id, "warning", self.launch.file, line or self.launch.line, {"name": name}))
 
 

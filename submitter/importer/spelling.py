@@ -21,6 +21,8 @@ VARIABLE = frozenset({"int", "float", "bool"})
 FLAG = frozenset({"int", "float"})
 """`safe_dump` writes True as true, and a flag keeps its spelling."""
 TEXT: frozenset[str] = frozenset()
+WORD = frozenset({"str"})
+"""Taken as it stands: `1e-6` is no number there, as it is no number for YAML."""
 
 WIDTH = 120
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}", re.ASCII)
@@ -37,7 +39,7 @@ def scalar(pieces: Pieces, kinds: frozenset[str], column: int = 0) -> str:
     text = written(pieces)
     if any(not isinstance(piece, str) for piece in pieces):
         return _styled(text, column)
-    if "${" in text or _reading(text, plain=False, kinds=kinds) != text:
+    if "${" in text or (kinds != WORD and _reading(text, plain=False, kinds=kinds) != text):
         return f"{{$text: {_quoted(text, column + 8)}}}"
     kind = plain_kind(text)
     if kind == "str":

@@ -92,8 +92,9 @@ class Structure:
         self._frozen = frozen_inputs(reading, self._inputs)
         self._also_frozen: dict[str, str] = {}
         self._kept = keepers(self._definitions, reading.fixed, (*self._inputs, *self._frozen))
-        self._about = {alias_of(one) or one.name: one for one in reversed(self._definitions)}
-        """Whose comments are those of the variable."""
+        told = sorted(self._definitions, key=lambda one: (bool(one.comments), -one.line))
+        self._about = {alias_of(one) or one.name: one for one in told}
+        """Whose comments are those of the variable: of several with some, the first."""
         self._texts: dict[str, str] = {}
         self._fills: dict[Definition, Pieces] = {}
         self._written: list[Pieces] = []
@@ -188,7 +189,7 @@ class Structure:
 
     def _gives(self, whole: str, text: str) -> bool:
         try:
-            return str(expression.evaluate(whole, self._integer, Place())) == text
+            return str(expression.evaluate(whole, self._integer, Place(), as_bash=True)) == text
         except UsageError:
             return False
 

@@ -14,7 +14,7 @@ from submitter.importer.model import Decided, Defined, Exported, Launch, Lit, No
 from submitter.importer.names import text_of, uses_of
 from submitter.importer.refusals import check_document, check_launch
 from submitter.importer.secrecy import Secrecy, is_secret_flag, source_of
-from submitter.importer.spelling import FLAG, TEXT, VALUE, VARIABLE, key, scalar
+from submitter.importer.spelling import FLAG, TEXT, VALUE, VARIABLE, WORD, key, scalar
 from submitter.importer.structure import Named, Names, Pieces, Source, Structure, reached
 from submitter.job.hydra_grammar import OPTIONS
 from submitter.texts import text
@@ -79,7 +79,7 @@ class _Writer:
             runtime_env,
         )
         for one in names.secret:
-            self._secrecy.tell("importer_write.secret_variable", one.name, one.lines[0] if one.lines else None)
+            self._secrecy.withheld("importer_write.secret_variable", one.name, one.lines[0] if one.lines else None)
         notes = (*self._secrecy.notes, *self._other_options())
         return JobFile("\n\n".join("\n".join(lines) for lines in sections if lines) + "\n", notes)
 
@@ -131,7 +131,7 @@ class _Writer:
             *entry(2, "script", scalar((self._reading.file,), TEXT, 10)),
             *entry(2, "launch_line", str(self._launch.line), note=elsewhere),
             *self._decided(names.decided),
-            *(listed(2, "unquoted", unquoted) if unquoted else []),
+            *(listed(2, "unquoted", [key(name) for name in unquoted]) if unquoted else []),
         ]
 
     def _decided(self, decided: Sequence[Decided]) -> Lines:
@@ -139,7 +139,7 @@ class _Writer:
             return []
         lines = [*above([self._say("importer_write.decided")], 2), "  decided:"]
         for one in decided:
-            spelled = "null" if one.text is None else scalar((one.text,), TEXT, len(one.name) + 6)
+            spelled = "null" if one.text is None else scalar((one.text,), WORD, len(one.name) + 6)
             where = ", ".join(map(str, one.lines[:8]))
             note = self._say("importer_write.lines", lines=where) if where else None
             lines += entry(4, key(one.name), spelled, note=note)
@@ -158,8 +158,8 @@ class _Writer:
     def _secrets(self) -> Lines:
         lines: Lines = []
         for one in filter(is_secret_flag, self._exported):
-            self._secrecy.tell("importer_write.secret_flag", one.name, one.line)
-            lines += entry(2, key(one.name), f"{{env: {source_of(one)}}}", one.comments)
+            self._secrecy.withheld("importer_write.secret_flag", one.name, one.line)
+            lines += entry(2, key(one.name), f"{{env: {key(source_of(one))}}}", one.comments)
         return ["secrets:", *lines] if lines else []
 
     def _trainer(self) -> Lines:
@@ -190,13 +190,13 @@ class _Writer:
             return entry(4, key(word.key), "null", word.argument.comments)
         pieces, line = self._structure.value(word.value), word.argument.line
         pieces = self._secrecy.value("importer_write.secret_argument", word.key, pieces, line)
-        kinds = TEXT if word.key in OPTIONS else VALUE - {"null"} if word.key.startswith("~") else VALUE
+        kinds = WORD if word.key in OPTIONS else VALUE - {"null"} if word.key.startswith("~") else VALUE
         return entry(4, key(word.key), scalar(pieces, kinds, len(word.key) + 6), word.argument.comments)
 
     def _item(self, word: Word) -> Lines:
         argument = word.argument
         pieces = self._secrecy.word(self._structure.value(argument.value.template), argument.line)
-        return item(4, scalar(pieces, TEXT, 6), argument.comments)
+        return item(4, scalar(pieces, WORD, 6), argument.comments)
 
     def _runtime_env(self) -> Lines:
         if self._launch.working_dir is None:
