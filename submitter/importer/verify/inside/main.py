@@ -86,8 +86,7 @@ def _map(child: int) -> None:
 
 def _in_child(plan: Mapping[str, Any], found: Sequence[folders.Folder], entered: int, mapped: int) -> NoReturn:
     try:
-        if os.getuid() == 0:
-            os.setgroups([])
+        _leave_groups()
         unshare()
         os.write(entered, b"e")
         if not os.read(mapped, 1):
@@ -116,6 +115,15 @@ def _in_child(plan: Mapping[str, Any], found: Sequence[folders.Folder], entered:
     except OSError as error:
         _answer(_refusal(RefusedError(error.filename or "set-up", error.strerror or str(error))))
     os._exit(0)
+
+
+def _leave_groups() -> None:
+    if os.getuid():
+        return
+    try:
+        os.setgroups([])
+    except OSError as error:
+        raise RefusedError("setgroups", error.strerror or str(error)) from None
 
 
 def _answer(head: Mapping[str, Any], records: Sequence[bytes] = ()) -> None:

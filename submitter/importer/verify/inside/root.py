@@ -32,7 +32,7 @@ from .kernel import (
     mount,
     pivot_into,
 )
-from .places import EMPTY, RECORDS, STUB, STUBS
+from .places import EMPTY, OWN, RECORDS, STUB, STUBS
 
 _SOURCE = "npurun-sandbox"
 """How this room's tmpfs are told from the machine's, in mountinfo."""
@@ -163,17 +163,20 @@ def _is_own(path: Path) -> bool:
 
 
 def _stubs(root: Path, plan: Mapping[str, Any]) -> None:
-    records, folder, stub = (below(root, path) for path in (RECORDS, STUBS, STUB))
-    for path, size in ((records, RECORD_BYTES), (folder, "1m")):
-        path.mkdir(parents=True)
-        _tmpfs(path, size)
+    """Mounts of their own: these the script can neither move away nor remove."""
+    own, records, folder, stub = (below(root, path) for path in (OWN, RECORDS, STUBS, STUB))
+    own.mkdir()
+    _tmpfs(own, "1m")
+    folder.mkdir()
+    records.mkdir()
+    _tmpfs(records, RECORD_BYTES)
     stub.write_text(plan["stub"])
     stub.chmod(0o555)
     for name in plan["stubs"]:
         (folder / name).symlink_to(stub.name)
     absent = folder / ".absent"
     absent.touch(0)
-    mount("none", folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    mount("none", own, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
     for path, is_absent in plan["replaced"]:
         target = below(root, path)
         if os.path.isfile(target):  # noqa: PTH113
