@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 1 << 64
 _NUMBER = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9]+#[0-9A-Za-z@_]+|[0-9]+")
+_SIMPLE = re.compile(r"\s*(?:-?[0-9][0-9A-Za-z#]*|[A-Za-z_][A-Za-z0-9_]*)\s*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,17}")
 _DEEPEST = 30
@@ -25,6 +26,11 @@ _DEEPEST = 30
 
 Operand = tuple[int, Template | None]
 """The value, and the same in a job file's spelling; None: it has none."""
+
+
+def _is_plain(word: Node) -> bool:
+    parts = word.get("Parts", [])
+    return len(parts) == 1 and parts[0]["Type"] == "Lit"
 
 
 def _quotient(left: int, right: int) -> int:
@@ -60,15 +66,42 @@ class Arithmetic:
         self._words = words
         self._shell = words.shell
         self._depth = depth
+        self._expanded: dict[int, Template] = {}
 
     def number(self, node: Node) -> int:
         """The value alone: whatever it hangs on is decided."""
-        value, spelled = self.value(node)
+        return self._alone(self.value(node))
+
+    def value(self, node: Node) -> Operand:
+        """bash first expands every `$` in the text, and only then reads it as an expression."""
+        before, self._expanded = self._expanded, {}
+        try:
+            self._expand(node)
+            if all(_SIMPLE.fullmatch(text_of(template)) for template in self._expanded.values()):
+                return self._operand(node)
+            return self._of_text(self._written(node))
+        finally:
+            self._expanded = before
+
+    def _expand(self, node: Node) -> None:
+        if node.get("Type", "Word") == "Word":
+            if not _is_plain(node):
+                self._expanded[id(node)] = self._words.text(node)
+            return
+        for side in ("X", "Y"):
+            if side in node:
+                self._expand(node[side])
+
+    def _alone(self, operand: Operand) -> int:
+        value, spelled = operand
         if spelled is not None:
             self._shell.decide((Arith(spelled, str(value)),))
         return value
 
-    def value(self, node: Node) -> Operand:
+    def _number(self, node: Node) -> int:
+        return self._alone(self._operand(node))
+
+    def _operand(self, node: Node) -> Operand:
         self._shell.step()
         kind = node.get("Type", "Word")
         handler: Any = {
@@ -79,6 +112,18 @@ class Arithmetic:
         value, spelled = handler(node)
         return _wrapped(value), spelled
 
+    def _written(self, node: Node) -> str:
+        """The expression as a text, with what its `$` parts are: bash reads it only then."""
+        kind = node.get("Type", "Word")
+        if kind == "BinaryArithm":
+            return f"{self._written(node['X'])} {node['Op']} {self._written(node['Y'])}"
+        if kind == "UnaryArithm":
+            inner = self._written(node["X"])
+            return f"{inner}{node['Op']}" if node.get("Post") else f"{node['Op']}{inner}"
+        if kind == "ParenArithm":
+            return f"({self._written(node['X'])})"
+        return self._shell.decide(self._expanded[id(node)]) if not _is_plain(node) else node["Parts"][0]["Value"]
+
     def _binary(self, node: Node) -> Operand:
         sign = node["Op"]
         if sign in _ASSIGNING:
@@ -86,12 +131,12 @@ class Arithmetic:
         if sign in ("&&", "||"):
             return self._logical(sign, node)
         if sign == "?":
-            chosen = "X" if self.number(node["X"]) else "Y"
-            return self.value(node["Y"][chosen])
+            chosen = "X" if self._number(node["X"]) else "Y"
+            return self._operand(node["Y"][chosen])
         if sign == ",":
-            self.value(node["X"])
-            return self.value(node["Y"])
-        left, right = self.value(node["X"]), self.value(node["Y"])
+            self._operand(node["X"])
+            return self._operand(node["Y"])
+        left, right = self._operand(node["X"]), self._operand(node["Y"])
         if sign in ("/", "%") and right[0] == 0:
             raise self._discard("division by 0")
         if sign == "**":
@@ -119,17 +164,17 @@ class Arithmetic:
         return pow(left[0], right[0], _LIMIT)
 
     def _logical(self, sign: str, node: Node) -> Operand:
-        left = bool(self.number(node["X"]))
+        left = bool(self._number(node["X"]))
         if left == (sign == "||"):
             return int(left), literal(str(int(left)))
-        value = int(bool(self.number(node["Y"])))
+        value = int(bool(self._number(node["Y"])))
         return value, literal(str(value))
 
     def _unary(self, node: Node) -> Operand:
         sign = node["Op"]
         if sign in ("++", "--"):
             return self._step(node)
-        value, spelled = self.value(node["X"])
+        value, spelled = self._operand(node["X"])
         if sign == "+":
             return value, spelled
         if sign == "-":
@@ -139,7 +184,7 @@ class Arithmetic:
         return result, literal(str(result)) if result >= 0 else None
 
     def _paren(self, node: Node) -> Operand:
-        value, spelled = self.value(node["X"])
+        value, spelled = self._operand(node["X"])
         return value, None if spelled is None else joined([literal("("), spelled, literal(")")])
 
     def _step(self, node: Node) -> Operand:
@@ -154,7 +199,7 @@ class Arithmetic:
 
     def _assignment(self, target: Node, sign: str, node: Node) -> Operand:
         name = self._name(target)
-        right = self.value(node)
+        right = self._operand(node)
         if sign == "=":
             value, spelled = right
         else:
@@ -174,11 +219,9 @@ class Arithmetic:
 
     def _word(self, node: Node) -> Operand:
         """A number, a name, or an expansion whose text is an expression."""
-        parts = node.get("Parts", [])
-        if len(parts) == 1 and parts[0]["Type"] == "Lit":
-            return self._of_text(parts[0]["Value"])
-        template = self._words.text(node)
-        return self._of_template(template)
+        if _is_plain(node):
+            return self._of_text(node["Parts"][0]["Value"])
+        return self._of_template(self._expanded[id(node)])
 
     def _of_text(self, text: str) -> Operand:
         text = text.strip()

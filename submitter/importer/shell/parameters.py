@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from submitter.errors import UsageError
 from submitter.importer.model import Input, Template
 from submitter.importer.shell import patterns
+from submitter.importer.shell.flow import DiscardCommand
 from submitter.importer.shell.state import Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, never_empty, text_of
 from submitter.importer.syntax import Node
@@ -147,8 +148,8 @@ class Parameters:
             return found.template
         if "u" in shell.options and not shell.quiet:
             if found.raw:
-                raise shell.fail("importer.unset", name=name)
-            raise shell.fail("importer.unset_positional" if name.isdigit() else "importer.unset_here", name=name)
+                raise shell.stops("importer.unset", name=name)
+            raise shell.stops("importer.unset_positional" if name.isdigit() else "importer.unset_here", name=name)
         if found.raw is not None:
             shell.note("importer.no_default", name=name)
         return found.template
@@ -162,7 +163,7 @@ class Parameters:
     def _elements(self, node: Node, value: Elements, quoted: bool) -> Iterator[Piece]:
         items = list(value.items)
         if node.get("Slice"):
-            items = self._sliced(items, node["Slice"], node["Param"]["Value"] in ("@", "*"))
+            items = self._sliced(node, items)
         if node.get("Exp"):
             items_or_word = self._list_operator(node["Exp"], items, quoted)
             if items_or_word is None:
@@ -181,9 +182,10 @@ class Parameters:
         if star and quoted:
             yield Atom(self._starred(items), quoted=True)
             return
-        for item in items:
-            yield Boundary(item)
-            yield Atom(item.template, quoted=quoted, expanded=True)
+        for number, item in enumerate(items):
+            if number:
+                yield Boundary()
+            yield Atom(item.template, quoted=quoted, expanded=True, element=item)
 
     def _starred(self, items: Sequence[Element]) -> Template:
         between = self._between()
@@ -206,19 +208,21 @@ class Parameters:
             return _Word(self._word(exp, quoted)) if items else None
         return [Element(self._text_operator(sign, exp, item.template), item.line) for item in items]
 
-    def _sliced(self, items: list[Element], cut: Node, positional: bool) -> list[Element]:
+    def _sliced(self, node: Node, items: list[Element]) -> list[Element]:
+        """`${A[@]:2:3}`: three elements from index 2 on; an array may have holes, `$@` begins with `$0`."""
         from submitter.importer.shell.arithmetic import Arithmetic
 
-        whole = [Element(literal(self._shell.path)), *items] if positional else items
+        name, cut = node["Param"]["Value"], node["Slice"]
+        if name in ("@", "*"):
+            whole = dict(enumerate([Element(literal(self._shell.path)), *items]))
+        else:
+            whole = {int(key): item for key, item in self._items(name).items()}
         start = Arithmetic(self._words).number(cut["Offset"])
-        start = start + len(whole) if start < 0 else start
-        if start < 0:
-            return []
-        if positional and start == 0 and not cut.get("Length"):
-            return whole
+        start = start + max(whole, default=-1) + 1 if start < 0 else start
+        found = [item for key, item in whole.items() if key >= start >= 0]
         if not cut.get("Length"):
-            return whole[start:]
-        return whole[start : start + max(Arithmetic(self._words).number(cut["Length"]), 0)]
+            return found
+        return found[: max(Arithmetic(self._words).number(cut["Length"]), 0)]
 
     # ── operators on one text ────────────────────────────────────────────────────────────────────────────────────
 
@@ -230,7 +234,8 @@ class Parameters:
                 return
             template = self._text_operator(exp["Op"], exp, self._used(name, value))
         elif node.get("Repl"):
-            template = self._replaced(node["Repl"], self._used(name, value))
+            template = self._used(name, value)
+            template = self._replaced(node["Repl"], template) if value.is_set else template
         elif node.get("Slice"):
             template = self._substring(node["Slice"], self._used(name, value))
         else:
@@ -240,7 +245,7 @@ class Parameters:
     def _indirect(self, node: Node, value: Scalar, quoted: bool) -> Iterator[Piece]:
         name = self._shell.decide(value.template)
         if not _NAME.fullmatch(name):
-            raise self._shell.fail("importer.bad_indirect", name=name[:60])
+            raise self._shell.stops("importer.bad_indirect", name=name[:60])
         yield from self.pieces({**node, "Excl": False, "Param": {"Value": name}}, quoted)
 
     def _default(self, exp: Node, name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
@@ -262,6 +267,8 @@ class Parameters:
 
     def _input_or_default(self, exp: Node, name: str, quoted: bool, *, colon: bool = True) -> Iterator[Piece]:
         """An input whose default is here."""
+        from submitter.importer.shell.words import Boundary, in_one
+
         shell = self._shell
         given = shell.given(name)
         if given and name in shell.record.sets:
@@ -270,12 +277,14 @@ class Parameters:
         if given or (given is not None and not colon):
             yield self._atom(shell.input(name, self._unneeded(exp, quoted)), quoted)
             return
-        atoms = self._word_atoms(exp, quoted)
+        pieces = self._word_pieces(exp, quoted)
+        atoms = in_one(pieces)
         default = joined(atom.template for atom in atoms)
         protected = bool(atoms) and all(atom.quoted for atom in atoms)
-        if not quoted and not protected and any(atom.quoted for atom in atoms) and _divisible(text_of(default)):
+        mixed = not protected and any(atom.quoted for atom in atoms) and _divisible(text_of(default))
+        if any(isinstance(piece, Boundary) for piece in pieces) or (mixed and not quoted):
             shell.decide(shell.input(name, default, text=text_of(default)))
-            yield from atoms
+            yield from pieces
             return
         template = shell.input(name, default, text=text_of(default))
         if protected and not quoted:
@@ -287,7 +296,7 @@ class Parameters:
         with _quiet(self._shell):
             try:
                 return joined(atom.template for atom in self._word_atoms(exp, quoted))
-            except UsageError:
+            except (UsageError, DiscardCommand):
                 return None
 
     def _assigning_default(self, exp: Node, name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
@@ -295,15 +304,16 @@ class Parameters:
         from submitter.importer.shell.words import Atom
 
         pieces = list(self._default({**exp, "Op": exp["Op"].replace("=", "-")}, name, value, quoted))
-        self._shell.assign(name, joined(piece.template for piece in pieces if isinstance(piece, Atom)))
-        yield from pieces
+        template = joined(piece.template for piece in pieces if isinstance(piece, Atom))
+        self._shell.assign(name, template)
+        yield self._atom(template, quoted)  # the quotes in the word are gone by then
 
     def _required(self, exp: Node, name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
         """`${V:?why}`."""
         missing = not value.is_set or (exp["Op"][0] == ":" and not text_of(value.template))
         if missing and not self._shell.quiet:
             why = text_of(joined(atom.template for atom in self._word_atoms(exp, True)))
-            raise self._shell.fail("importer.required", name=name, why=why[:200])
+            raise self._shell.stops("importer.required", name=name, why=why[:200])
         yield self._atom(value.template, quoted)
 
     def _alternative(self, exp: Node, _name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
@@ -359,7 +369,7 @@ class Parameters:
         length = Arithmetic(self._words).number(cut["Length"])
         end = start + length if length >= 0 else len(text) + length
         if end < start:
-            raise self._shell.fail("importer.bad_substring")
+            raise self._shell.stops("importer.bad_substring")
         return literal(text[start:end])
 
     def _length(self, value: Scalar | Elements, name: str) -> int:
@@ -367,16 +377,20 @@ class Parameters:
             return len(value.items)
         return len(self._shell.decide(self._used(name, value)))
 
-    def _word(self, exp: Node, quoted: bool) -> Iterator[Atom]:
-        yield from self._word_atoms(exp, quoted)
+    def _word(self, exp: Node, quoted: bool) -> Iterator[Piece]:
+        yield from self._word_pieces(exp, quoted)
 
     def _word_atoms(self, exp: Node, quoted: bool) -> list[Atom]:
+        from submitter.importer.shell.words import in_one
+
+        return in_one(self._word_pieces(exp, quoted))
+
+    def _word_pieces(self, exp: Node, quoted: bool) -> list[Piece]:
+        """Whatever is not quoted in it may be split."""
         from submitter.importer.shell.words import Atom
 
-        if not exp.get("Word"):
-            return []
-        atoms = self._words.default_atoms(exp["Word"], quoted)
-        return [Atom(atom.template, atom.quoted, True) for atom in atoms]
+        pieces = self._words.operand(exp["Word"], quoted) if exp.get("Word") else []
+        return [replace(piece, expanded=True) if isinstance(piece, Atom) else piece for piece in pieces]
 
     def _atom(self, template: Template, quoted: bool) -> Atom:
         from submitter.importer.shell.words import Atom
@@ -386,7 +400,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class _Word:
-    pieces: Iterator[Atom]
+    pieces: Iterator[Piece]
 
 
 _OPERATORS = {

@@ -77,8 +77,14 @@ def replaced(text: str, pattern: Pattern, by: str, where: str) -> str:
     body = regex(pattern)
     if not body:
         return by + text if where == "#" else text + by if where == "%" else text
-    greedy = re.compile({"#": rf"\A{body}", "%": rf"{body}\Z"}.get(where, body), re.DOTALL)
-    return greedy.sub(lambda _: by, text, count=0 if where == "/" else 1)
+    compiled = re.compile({"#": rf"\A{body}", "%": rf"{body}\Z"}.get(where, body), re.DOTALL)
+    out, position = "", 0
+    while found := compiled.search(text, position):
+        out += text[position : found.start()] + by
+        position = found.end()
+        if where != "/" or position >= len(text) or found.end() == found.start():
+            break
+    return out + text[position:]
 
 
 def files(pattern: Pattern, cwd: str) -> list[str]:

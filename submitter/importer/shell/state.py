@@ -106,6 +106,10 @@ class Record:
         return Decided(name, text, lines)
 
 
+class BashStopsError(UsageError):
+    """bash itself ends the shell here: of a subshell only that one."""
+
+
 class Shell:
     """One shell process. `fork` makes a subshell."""
 
@@ -150,6 +154,9 @@ class Shell:
 
     def fail(self, text_id: str, line: int | None = None, **values: object) -> UsageError:
         return UsageError(text_id, self.place(line), **values)
+
+    def stops(self, text_id: str, **values: object) -> BashStopsError:
+        return BashStopsError(text_id, self.place(), **values)
 
     def note(
         self, text_id: str, severity: Literal["warning", "note"] = "warning", line: int | None = None, **values: object

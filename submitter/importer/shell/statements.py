@@ -10,13 +10,14 @@ from typing import Any
 from submitter.importer.model import Template
 from submitter.importer.shell import files, patterns
 from submitter.importer.shell.arithmetic import Arithmetic
+from submitter.importer.shell.braces import expanded
 from submitter.importer.shell.commands import run_command
 from submitter.importer.shell.conditions import test_clause
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, DiscardCommand, ExitShell, ReturnFrom
-from submitter.importer.shell.state import Element, Shell, Variable
+from submitter.importer.shell.state import BashStopsError, Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, text_of
 from submitter.importer.shell.words import Words
-from submitter.importer.syntax import Node, line_of
+from submitter.importer.syntax import Node, end_line, line_of
 
 _MAX_ROUNDS = 10_000
 """Of one loop; a launch script loops over nodes and ports."""
@@ -34,11 +35,15 @@ class Statements:
         return self.shell.status
 
     def run_script(self, statements: Sequence[Node]) -> int:
-        """The top level of a script: an error in an expansion drops one of its commands, and no more."""
+        """The top level of a script: an error in an expansion drops what was read as one, `a; b` on a line too."""
+        dropped = 0
         for statement in statements:
+            if line_of(statement) == dropped:
+                continue
             try:
                 self._statement(statement)
             except DiscardCommand:
+                dropped = end_line(statement)
                 self.shell.status = 1
                 self.shell.tested = 0
         return self.shell.status
@@ -70,6 +75,9 @@ class Statements:
         except ExitShell as end:
             return end.status
         except DiscardCommand:
+            return 1
+        except BashStopsError as error:
+            self.shell.note(error.text_id, "warning", error.place.line if error.place else None, **error.values)
             return 1
         except (ReturnFrom, BreakLoop, ContinueLoop):
             return self.shell.status
@@ -227,7 +235,8 @@ class Statements:
                 shell.assign_array(name, {})
             self._export(name, not removing) if export else None
             return
-        self.assign(arg, export=export)
+        for value in expanded((arg.get("Value") or {}).get("Parts", [])) if arg.get("Value") else [None]:
+            self.assign(arg if value is None else {**arg, "Value": {**arg["Value"], "Parts": value}}, export=export)
         if "i" in options:
             value = Arithmetic(self.words)._of_template(self.words.parameter_value(name))[0]
             shell.assign(name, literal(str(value)))
@@ -393,10 +402,17 @@ class Statements:
             shell.params = params
 
     def _arithmetic(self, node: Node) -> int:
-        return int(not Arithmetic(self.words).number(node["X"]))
+        return self._calculated([node["X"]])
 
     def _let(self, node: Node) -> int:
-        values = [Arithmetic(self.words).number(expression) for expression in node["Exprs"]]
+        return self._calculated(node["Exprs"])
+
+    def _calculated(self, expressions: Sequence[Node]) -> int:
+        """An error in them fails this command alone."""
+        try:
+            values = [Arithmetic(self.words).number(expression) for expression in expressions]
+        except DiscardCommand:
+            return 1
         return int(not values[-1])
 
     def _test(self, node: Node) -> int:

@@ -35,6 +35,8 @@ def _basename(shell: Shell, arguments: Arguments) -> int:
     rest = [argument for argument in arguments if argument.text != "--"]
     if not rest or rest[0].text.startswith("-"):
         return _unknown(shell, "basename", arguments)
+    if len(rest) > 2:
+        return 1
     name = shell.decide(rest[0].template)
     suffix = rest[1].text if len(rest) > 1 else ""
     base = os.path.basename(name.rstrip("/")) or ("/" if name.startswith("/") else "")  # noqa: PTH119

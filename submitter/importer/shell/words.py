@@ -33,6 +33,8 @@ class Atom:
     template: Template
     quoted: bool = False
     expanded: bool = False
+    element: Element | None = None
+    """The element of an array, or the argument, that it is."""
 
     @property
     def text(self) -> str:
@@ -41,9 +43,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Between two elements of `"${A[@]}"`; `element` is the one that begins here."""
-
-    element: Element
+    """Between two elements of `"${A[@]}"`."""
 
 
 Piece = Atom | Boundary
@@ -67,13 +67,11 @@ class Words:
 
     def atoms(self, word: Node, *, quoted: bool = False) -> list[Atom]:
         """As `text`, with what was quoted; several elements are joined by a space."""
-        pieces = self._pieces(word.get("Parts", []), quoted=quoted, assignment=not quoted)
-        return [_space(piece) if isinstance(piece, Boundary) else piece for piece in _without_first_boundary(pieces)]
+        return in_one(self._pieces(word.get("Parts", []), quoted=quoted, tildes=":" if not quoted else ""))
 
-    def default_atoms(self, word: Node, quoted: bool) -> list[Atom]:
+    def operand(self, word: Node, quoted: bool) -> list[Piece]:
         """The word behind `:-`, in or outside double quotes."""
-        pieces = self._pieces(word.get("Parts", []), quoted=quoted)
-        return [_space(piece) if isinstance(piece, Boundary) else piece for piece in _without_first_boundary(pieces)]
+        return list(self._pieces(word.get("Parts", []), quoted=quoted))
 
     def pattern(self, word: Node, *, quoted: bool = False) -> list[patterns.Char]:
         """For `case`, `[[ == ]]`, `${V%p}`: whatever it hangs on is decided."""
@@ -86,7 +84,7 @@ class Words:
         if plain:
             return literal("".join(part.get("Value", "") for part in word.get("Parts", [])))
         pieces = self._pieces(word.get("Parts", []), quoted=True, heredoc=True)
-        return joined(piece.template for piece in pieces if isinstance(piece, Atom))
+        return joined(atom.template for atom in in_one(pieces))
 
     def parameter_value(self, name: str) -> Template:
         return self._parameters.scalar(name)
@@ -97,14 +95,15 @@ class Words:
         self.shell.step()
         line = line_of(word)
         for parts in expanded(word.get("Parts", [])):
-            pieces = list(self._pieces(parts, assignment=_looks_assigning(parts)))
-            for pieces_of_one, element in _split_at_boundaries(pieces):
-                for atoms in self._split(pieces_of_one):
-                    yield from self._named(atoms, element, line)
+            pieces = list(self._pieces(parts, tildes=":=" if _looks_assigning(parts) else ""))
+            for atoms_of_one in _between_boundaries(pieces):
+                for atoms in self._split(atoms_of_one):
+                    yield from self._named(atoms, line)
 
-    def _named(self, atoms: list[Atom], element: Element | None, line: int) -> Iterator[Element]:
+    def _named(self, atoms: list[Atom], line: int) -> Iterator[Element]:
         template = joined(atom.template for atom in atoms)
-        like = element if element is not None and element.template == template else Element(EMPTY, line)
+        whole = [atom.element for atom in atoms if atom.element is not None and atom.template == template]
+        like = whole[0] if whole else Element(EMPTY, line)
         pattern = [patterns.Char(char, not atom.quoted) for atom in atoms for char in atom.text]
         if "f" in self.shell.options or not patterns.has_special(pattern):
             yield replace(like, template=template)
@@ -118,11 +117,12 @@ class Words:
             yield replace(like, template=template)
 
     def _pieces(
-        self, parts: Sequence[Node], *, quoted: bool = False, assignment: bool = False, heredoc: bool = False
+        self, parts: Sequence[Node], *, quoted: bool = False, tildes: str = "", heredoc: bool = False
     ) -> Iterator[Piece]:
         for index, part in enumerate(parts):
             if part["Type"] == "Lit":
-                yield from self._literal(part, index == 0, quoted=quoted, assignment=assignment, heredoc=heredoc)
+                where = (index == 0, index == len(parts) - 1)
+                yield from self._literal(part, where, quoted=quoted, tildes=tildes, heredoc=heredoc)
                 continue
             handler = _PARTS.get(part["Type"])
             if handler is None:
@@ -130,32 +130,36 @@ class Words:
             yield from handler(self, part, quoted)
 
     def _literal(
-        self, part: Node, first: bool, *, quoted: bool, assignment: bool, heredoc: bool
+        self, part: Node, where: tuple[bool, bool], *, quoted: bool, tildes: str, heredoc: bool
     ) -> Iterator[Atom]:
         text = part["Value"]
+        first, last = where
         if quoted:
             yield Atom(literal(in_double_quotes(text, heredoc=heredoc)), quoted=True)
             return
         if first and text.startswith("~"):
-            home, text = self._tilde(text)
+            home, text = self._tilde(text, last)
             yield from home
-        if assignment and "~" in text:
-            yield from self._tildes_inside(text)
+        if tildes and "~" in text:
+            yield from self._tildes_inside(text, tildes if first else ":", last)
             return
         yield from _unquoted_atoms(text)
 
-    def _tildes_inside(self, text: str) -> Iterator[Atom]:
-        """In an assignment `~` counts behind `=` and `:` too."""
-        pieces = re.split(r"(?<=[:=])(?=~)", text)
+    def _tildes_inside(self, text: str, behind: str, last: bool) -> Iterator[Atom]:
+        """In an assignment `~` counts behind its `=`, and behind every `:`."""
+        pieces = re.split(r"(?<=:)(?=~)", text)
+        if "=" in behind and (found := re.match(r"[^=]*=(?=~)", pieces[0])):
+            pieces[:1] = [found[0], pieces[0][found.end() :]]
         for number, piece in enumerate(pieces):
             if number and piece.startswith("~"):
-                home, piece = self._tilde(piece)
+                home, piece = self._tilde(piece, last or number < len(pieces) - 1)
                 yield from home
             yield from _unquoted_atoms(piece)
 
-    def _tilde(self, text: str) -> tuple[list[Atom], str]:
+    def _tilde(self, text: str, whole: bool) -> tuple[list[Atom], str]:
+        """`whole`: the text goes on with nothing else, which could belong to the user's name."""
         found = _USER.match(text)
-        if found is None:
+        if found is None or (found.end() == len(text) and not whole):
             return [], text
         if found[1]:
             home = os.path.expanduser(found[0])  # noqa: PTH111  # `~user`, which may not exist
@@ -174,9 +178,10 @@ class Words:
     def _double(self, part: Node, _quoted: bool) -> Iterator[Piece]:
         inner = part.get("Parts", [])
         pieces = list(self._pieces(inner, quoted=True))
-        lists_only = bool(inner) and all(_is_list(one) for one in inner)
-        if not (lists_only and not pieces):
-            yield Atom(EMPTY, quoted=True)
+        if any(_is_list(one) for one in inner) and _is_nothing(pieces):
+            self.shell.decide(joined(piece.template for piece in pieces if isinstance(piece, Atom)))
+            return
+        yield Atom(EMPTY, quoted=True)
         yield from pieces
 
     def _parameter(self, part: Node, quoted: bool) -> Iterator[Piece]:
@@ -298,33 +303,21 @@ def _separator_pattern(white: str, other: str) -> re.Pattern[str]:
     return re.compile(f"{w}*[{re.escape(other)}]{w}*|{w}+")
 
 
-def _split_at_boundaries(pieces: Sequence[Piece]) -> Iterator[tuple[list[Atom], Element | None]]:
-    """The pieces of each field before splitting, with the element that a field wholly is."""
+def _between_boundaries(pieces: Sequence[Piece]) -> Iterator[list[Atom]]:
+    """The atoms of each field before splitting."""
     now: list[Atom] = []
-    element: Element | None = None
-    seen = False
     for piece in pieces:
         if isinstance(piece, Atom):
             now.append(piece)
             continue
-        if seen:
-            yield now, element
-            now = []
-        element, seen = piece.element, True
-    yield now, element
+        yield now
+        now = []
+    yield now
 
 
-def _without_first_boundary(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    seen = False
-    for piece in pieces:
-        if isinstance(piece, Boundary) and not seen:
-            seen = True
-            continue
-        yield piece
-
-
-def _space(_: Boundary) -> Atom:
-    return Atom(literal(" "), quoted=True)
+def in_one(pieces: Iterable[Piece]) -> list[Atom]:
+    """Elements that have to be one text are joined by a space."""
+    return [Atom(literal(" "), quoted=True) if isinstance(piece, Boundary) else piece for piece in pieces]
 
 
 def _unquoted_atoms(text: str) -> Iterator[Atom]:
@@ -336,8 +329,13 @@ def _looks_assigning(parts: Sequence[Node]) -> bool:
     return bool(parts) and parts[0]["Type"] == "Lit" and _ASSIGNMENT.match(parts[0]["Value"]) is not None
 
 
+def _is_nothing(pieces: Sequence[Piece]) -> bool:
+    """Of a list without elements nothing is left, not even inside quotes, if all else in them is empty too."""
+    return all(isinstance(piece, Atom) and piece.element is None and not piece.text for piece in pieces)
+
+
 def _is_list(part: Node) -> bool:
-    """`$@`, `${A[@]}`: of no elements nothing is left, not even inside quotes."""
+    """`$@`, `${A[@]}`."""
     if part["Type"] != "ParamExp" or part.get("Exp") or part.get("Length"):
         return False
     if part["Param"]["Value"] == "@":
