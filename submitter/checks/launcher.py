@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
@@ -10,6 +11,7 @@ from submitter.checks.case import Case
 from submitter.checks.finding import Finding, Severity
 from submitter.checks.hccl import EPHEMERAL
 from submitter.checks.rule import Rule
+from submitter.checks.working_dir_measure import module_of
 from submitter.errors import Place
 from submitter.job.nearest import NONE, nearest
 from submitter.texts import Phrase
@@ -110,10 +112,15 @@ def module_elsewhere(case: Case) -> list[Finding]:
     """Source: verl's recipes are a repository of their own; no release on the package index has them."""
     module, folder = case.job.trainer.module, case.job.runtime_env.working_dir
     package = module.partition(".")[0]
-    if package == _VERL or package.lower() in _PACKAGES or _installs(case, package) or _ships(case, module):
+    if (
+        not module
+        or package == _VERL
+        or package.lower() in _PACKAGES
+        or _installs(case, package)
+        or _ships(case, module)
+    ):
         return []
-    where = Phrase("NR385.folder", {"folder": folder}) if folder else Phrase("NR385.none")
-    return [Finding("NR385", "warning", _place(case), module, folder, {"where": where, "do": _bring(module)})]
+    return [Finding("NR385", "warning", _place(case), module, folder, {"where": _where(case), "do": _bring(module)})]
 
 
 def processes_per_node(case: Case) -> list[Finding]:
@@ -157,6 +164,15 @@ def rendezvous_in_env(case: Case) -> list[Finding]:
     return [Finding("NR389", "warning", flag.place, flag.value, None, {"name": flag.name}) for flag in flags]
 
 
+def script_elsewhere(case: Case) -> list[Finding]:
+    """Source: the trainer starts in the working_dir, which Ray unpacks and enters on each node."""
+    script = case.job.trainer.script
+    if script is None or posixpath.isabs(script) or _ships_script(case, script):
+        return []
+    place, folder = _place(case, "trainer.script"), case.job.runtime_env.working_dir
+    return [Finding("NR390", "warning", place, script, folder, {"where": _where(case)})]
+
+
 RULES = (
     Rule("NR381", ("error",), ray_under_torchrun),
     Rule("NR382", ("error",), torchrun_under_ray),
@@ -167,6 +183,7 @@ RULES = (
     Rule("NR387", ("error",), loopback_master),
     Rule("NR388", ("warning",), master_port),
     Rule("NR389", ("warning",), rendezvous_in_env),
+    Rule("NR390", ("warning",), script_elsewhere),
 )
 
 
@@ -189,6 +206,11 @@ def _meant(module: str) -> str:
     """The entry point of the same last name, if there is one; else the most alike."""
     found = _namesake(module) or nearest(module, ENTRY_POINTS)
     return "verl.trainer.main_ppo" if found == NONE else found
+
+
+def _where(case: Case) -> Phrase:
+    folder = case.job.runtime_env.working_dir
+    return Phrase("NR385.folder", {"folder": folder}) if folder else Phrase("NR385.none")
 
 
 def _bring(module: str) -> Phrase:
@@ -220,6 +242,11 @@ def _ships(case: Case, module: str) -> bool:
     if found is None:
         return False
     return any(one == module or one.startswith(f"{module}.") for one in found.modules)
+
+
+def _ships_script(case: Case, script: str) -> bool:
+    found = case.working_dir.measure if case.working_dir else None
+    return found is not None and module_of(posixpath.normpath(script)) in found.modules
 
 
 def _verl(case: Case) -> str:

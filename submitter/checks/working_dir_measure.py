@@ -57,15 +57,20 @@ class Measure:
         self.total += size
         key = path if size >= SMALL_FILE_BYTES else str(Path(path).parent / "*")
         self.sizes[key] = self.sizes.get(key, 0) + size
-        module = _module(path)
+        module = module_of(path)
         if module is not None:
-            self.modules.add(module.replace("/", "."))
+            self.modules.add(module)
         if module in SHADOWED:
             self.shadows.append(path)
 
     @property
     def hopeless(self) -> bool:
         return self.seen > MAX_FILES or (self.total > MAX_WORKING_DIR_BYTES and self.seen > FILES_MEASURED)
+
+
+def module_of(path: str) -> str | None:
+    """The module that the file `path` is: `json` for `json.py` and for `json/__init__.py`; None: no Python file."""
+    return path.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".") if path.endswith(".py") else None
 
 
 class _EnoughError(Exception):
@@ -143,11 +148,6 @@ def silent_logger() -> logging.Logger:
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
     return logger
-
-
-def _module(path: str) -> str | None:
-    """The module that `path` is, with slashes: `json.py` or `json/__init__.py`; a bare folder hides none."""
-    return path.removesuffix("/__init__.py").removesuffix(".py") if path.endswith(".py") else None
 
 
 def _check_kind(path: Path) -> None:

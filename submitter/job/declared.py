@@ -42,8 +42,8 @@ def declared(top: Section) -> dict[str, Declared]:
         for name, entry in section.entries.items():
             one = Declared(entry.node, section.path, section.at(name))
             if first := names.get(name):
-                there = {"section": first.section, "line": first.place.line}
-                raise UsageError("job.declared_twice", one.place, name=name, **there)
+                line = first.place.line
+                raise UsageError("job.declared_twice", one.place, name=name, section=first.section, line=line)
             names[name] = one
     return names
 

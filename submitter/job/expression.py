@@ -33,10 +33,13 @@ def names_in(text: str) -> list[str]:
 def evaluate(text: str, lookup: Lookup, place: Place, *, as_bash: bool = False) -> int:
     """The value of the expression `text`, the part between `${{` and `}}`. UsageError: not one, or out of bounds.
 
-    `as_bash`: a quotient or remainder with a negative operand is refused too, which bash rounds towards zero.
+    `as_bash`: what bash computes otherwise is refused too: a quotient or remainder with a negative operand, which it
+    rounds towards zero, and `--A`, which is one less.
     """
     if len(text) > MAX_EXPRESSION_CHARS:
         raise UsageError("job.expression_long", place, limit=MAX_EXPRESSION_CHARS)
+    if as_bash and ("--" in text or "++" in text):
+        raise UsageError("job.expression", place, expression=text.strip())
     return _Parser(text.strip(), lookup, place, as_bash).whole()
 
 

@@ -151,6 +151,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "环境变量中的汇合信息。torchrun 脚本会读取 MASTER_PORT、NNODES 和 NPROC_PER_NODE；"
         "此处由启动器以选项传入，torchrun 会为各 rank 设置自己的 MASTER_PORT。",
     ),
+    "NR390": (
+        "trainer.script {value} is relative to the working_dir, and {where}",
+        "trainer.script {value} 是相对于 working_dir 的路径，{where}",
+    ),
+    "NR390.fix": (
+        "Put the file into runtime_env.working_dir, or write its absolute path on the nodes",
+        "请将该文件放入 runtime_env.working_dir，或写出它在节点上的绝对路径",
+    ),
+    "NR390.about": (
+        "The file that trainer.script names. A relative path belongs to the working_dir that travels with the job: "
+        "without it Python ends with “can't open file”. Excluded files do not travel. Absolute paths are not looked "
+        "at.",
+        "trainer.script 指定的文件。相对路径属于随作业发送的 working_dir：缺少该文件时 Python 会报"
+        "“can't open file”并退出。被排除的文件不会发送；绝对路径不检查。",
+    ),
     "NR391": (
         "the trainer asks for {pools} = {total} NPUs, which do not fit into the job's nodes: {limit}",
         "训练器要求 {pools} = {total} 个 NPU，作业的节点放不下：{limit}",

@@ -125,6 +125,37 @@ def test_recipes_have_to_travel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("examples/my train.py", False),
+        ("./examples/../examples/my train.py", False),
+        ("examples/__init__.py", False),
+        ("/opt/train.py", False),
+        ("train.py", True),
+        ("../train.py", True),
+        ("examples/left_out.py", True),
+    ],
+)
+def test_a_script_has_to_travel(tmp_path: Path, script: str, told: bool) -> None:
+    (tmp_path / "examples").mkdir()
+    for name in ("my train.py", "__init__.py", "left_out.py"):
+        (tmp_path / "examples" / name).touch()
+    for launcher in ("ray", "torchrun"):
+        trainer = Trainer("", launcher, Torchrun(16) if launcher == "torchrun" else None, script)
+        made = job(trainer=trainer, working_dir=str(tmp_path), excludes=["left_out.py"])
+        found = findings_of(made, *IDS, "NR390")
+        assert [(one.id, one.severity, one.place.key) for one in found] == [
+            ("NR390", "warning", "trainer.script")
+        ] * told
+        assert all(script in one.message() and str(tmp_path) in one.message("zh") for one in found)
+
+
+def test_a_script_without_a_folder_to_be_in() -> None:
+    (finding,) = findings_of(job(trainer=Trainer("", "ray", script="train.py")), *IDS, "NR390")
+    assert (finding.id, "no working_dir" in finding.message()) == ("NR390", True)
+
+
+@pytest.mark.parametrize(
     ("options", "nodes", "expected"),
     [
         (Torchrun(16), 4, []),

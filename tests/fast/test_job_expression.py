@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from submitter.arguments.assemble import arguments
@@ -17,8 +18,8 @@ PLACE = Place("job.yaml", 7)
 VALUES = {"A": 3, "B_1": -7, "ZERO": 0}
 
 
-def value(text: str) -> int:
-    return evaluate(text, VALUES.__getitem__, PLACE)
+def value(text: str, *, as_bash: bool = False) -> int:
+    return evaluate(text, VALUES.__getitem__, PLACE, as_bash=as_bash)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,7 @@ def value(text: str) -> int:
         ("A * B_1", -21),
         ("2*\n(A)", 6),
         ("007", 7),
+        ("00", 0),
     ],
 )
 def test_arithmetic(text: str, expected: int) -> None:
@@ -92,6 +94,8 @@ def test_anything_else_is_one_error(text: str) -> None:
         ("1 if 1 else 2", "job.expression"),
         ("(" * 90 + "1" + ")" * 90, "job.expression"),
         ("1" + "+1" * 100, "job.expression_long"),
+        ("1 + 010", "job.expression_octal"),
+        ("08", "job.expression_octal"),
         ("1 // ZERO", "job.expression_zero"),
         ("1 % (A - 3)", "job.expression_zero"),
         ("9" * 30, "job.expression_range"),
@@ -102,6 +106,43 @@ def test_refused(text: str, text_id: str) -> None:
     with pytest.raises(UsageError) as error:
         value(text)
     assert error.value.text_id == text_id
+
+
+def bash_value(text: str) -> int | None:
+    """None: bash has no value for it."""
+    script = 'A=3 B_1=-7 ZERO=0; printf "%s" "$(( ${1//\\/\\//\\/} ))"'
+    done = subprocess.run(["bash", "-c", script, "bash", text], capture_output=True, text=True, timeout=30, check=False)
+    return int(done.stdout) if done.returncode == 0 else None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(_EXPRESSIONS, st.sampled_from(["010", "007 + 08", "-7 // 2", "7 % -3", "-A // 2", "--A", "A++1"])))
+def test_an_imported_script_computes_what_bash_does(text: str) -> None:
+    try:
+        ours = value(text, as_bash=True)
+    except UsageError:
+        return
+    assert bash_value(text) == ours
+
+
+@pytest.mark.parametrize("text", ["-7 // 2", "7 // B_1", "7 % -3", "B_1 % 2", "(1 - 3) // 2"])
+def test_bash_rounds_otherwise(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError) as error:
+        value(text, as_bash=True)
+    assert error.value.text_id == "job.expression_negative"
+    own = HEAD + "variables: {N: -7}\narguments: {data: {a: '${{ N // 2 }}'}}\n"
+    assert arguments(load_text(own, tmp_path)) == ["a=-4"]
+    with pytest.raises(UsageError, match="bash rounds"):
+        load_text(own + "imported: {}\n", tmp_path)
+
+
+def test_what_bash_reads_as_octal(tmp_path: Path) -> None:
+    text = HEAD + "variables: {N: 4}\narguments: {data: {a: '${{ N }}'}}\n"
+    for octal in ("010", "-010", "+08", "0_10"):
+        with pytest.raises(UsageError, match="octal"):
+            load_text(text, tmp_path, environ={"N": octal})
+    for operand, same in (("007", "7"), ("-07", "-7"), ("0", "0"), ("-0", "0"), ("10", "10")):
+        assert arguments(load_text(text, tmp_path, sets=[f"N={operand}"])) == [f"a={same}"]
 
 
 def test_bounds_are_inclusive() -> None:

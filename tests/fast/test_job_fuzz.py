@@ -83,7 +83,8 @@ _KEYS = st.sampled_from(
     ["name", "summary", "stack", "cluster", "nodes", "npus_per_node", "labels", "on_unfit", "place_wait_s", "variables",
      "env", "trainer", "module", "launcher", "torchrun", "nproc_per_node", "master_addr", "master_port", "arguments",
      "data", "recovery", "max_attempts", "max_hours", "first_step_min", "resume", "on_reason", "runtime_env",
-     "working_dir", "excludes", "pip", "secrets", "file", "$text", "A"]
+     "working_dir", "excludes", "pip", "secrets", "file", "$text", "A", "quoting", "constants", "script", "imported",
+     "launch_line", "decided", "unquoted"]
 )  # fmt: skip
 _LEAVES = st.one_of(
     st.none(),
@@ -91,7 +92,7 @@ _LEAVES = st.one_of(
     st.integers(),
     st.floats(),
     st.sampled_from(HOSTILE),
-    st.sampled_from(["${A}", "${{ A }}"]),
+    st.sampled_from(["${A}", "${{ A }}", "verbatim"]),
 )
 _TREES = st.recursive(
     _LEAVES,

@@ -15,6 +15,7 @@ from submitter.job.load import load_job
 from submitter.job.model import Job
 from submitter.render.bash import bash_script
 from tests.support.builders import job, raw, torchrun_job
+from tests.support.job_files import load_text
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
 HOSTILE = [
@@ -126,3 +127,35 @@ _TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs"
 def test_any_text_arrives_as_it_is(tmp_path: Path, values: list[str], trailing: list[str]) -> None:
     made = job(groups={"x": {f"k{number}": raw(value) for number, value in enumerate(values)}}, extra=trailing)
     assert ran(made, tmp_path)[0] == argv(made)
+
+
+TEXT = """\
+name: imported
+cluster: {nodes: 2, npus_per_node: 8}
+quoting: verbatim
+variables: {DIR: "/data/it's a dir", LR: '1e-6'}
+constants: {PROJECT: '"$(touch pwned)"', RUN: '${PROJECT} in ${DIR}'}
+imported: {script: run.sh, launch_line: 3, decided: {DEVICE: npu}, unquoted: [LR]}
+trainer: {script: "my dir/it's;touch pwned.py", launcher: LAUNCHER}
+env: {NAME: '${RUN}'}
+arguments:
+  options: {--config-name: own, a.b: '["console"]'}
+  words: ['data.files=${DIR}', --lr, '${LR}', '', '${DEVICE} `touch pwned`', 'data.files=${RUN}', --config-path=x]
+  last: {data.files: '$(touch pwned)'}
+"""
+
+
+@pytest.mark.parametrize("launcher", ["ray", "torchrun"])
+@pytest.mark.parametrize("outside", [{}, {"PROJECT": "no", "DIR": "a  b*"}])
+def test_an_imported_job(tmp_path: Path, launcher: str, outside: dict[str, str]) -> None:
+    made = load_text(TEXT.replace("LAUNCHER", launcher), tmp_path, environ=outside)
+    words, env = ran(made, tmp_path)
+    folder = outside.get("DIR", "/data/it's a dir")
+    project = '"$(touch pwned)"'
+    assert words == argv(made)
+    assert words[-11:] == [
+        *("my dir/it's;touch pwned.py", "--config-name=own", 'a.b=["console"]', f"data.files={folder}", "--lr", "1e-6"),
+        *("", "npu `touch pwned`", f"data.files={project} in {folder}", "--config-path=x", "data.files=$(touch pwned)"),
+    ]
+    assert words[:-11] == (["python3"] if launcher == "ray" else ["torchrun", "--nnodes=2", "--nproc_per_node=8"])
+    assert env["NAME"] == f"{project} in {folder}"
