@@ -10,10 +10,11 @@ from hypothesis import is_hypothesis_test, settings
 
 from tests.support.cluster import cluster5
 from tests.support.fake_ray import ray
+from tests.support.importer_verify import box
 from tests.support.supervisor import book, end_below, home
 from tests.support.trees import trees
 
-__all__ = ["book", "cluster5", "home", "ray", "trees"]
+__all__ = ["book", "box", "cluster5", "home", "ray", "trees"]
 
 # A shell starts background commands with these two ignored, and every process of a test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -31,6 +31,8 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from inside.main import main; main()"
 _KEPT = ("LD_LIBRARY_PATH",)
 """What Python itself may need to start."""
+_MEMORY_BYTES = 4_000_000_000
+"""Of all processes of the script together; resource limits are each process's own."""
 _SET_UP_S = 15.0
 """For making the sandbox and for the answer; a fraction of a second where no file system hangs."""
 _SCRIPT_BYTES = 2_000_000
@@ -73,6 +75,7 @@ def _plan(
         "environ": {**handed, "PATH": f"{STUBS}:{handed['PATH']}"},
         "cwd": os.path.realpath(cwd),
         "timeout_s": timeout_s,
+        "memory_bytes": _MEMORY_BYTES,
         "bash": bash,
         "cat": cat,
         "stub": stubs.program(bash, cat),

@@ -20,8 +20,6 @@ from .places import RECORDS
 
 LINGER_S = 0.5
 """For what the script left in the background (`nohup python3 … &`) to be recorded."""
-MAX_MEMORY_BYTES = 4_000_000_000
-"""Of all processes of the script together; resource limits are each process's own."""
 MAX_PROCESSES = 256
 MAX_CALLS = 10_000
 MAX_RECORD_BYTES = 64_000_000
@@ -57,7 +55,7 @@ def run(plan: Mapping[str, Any]) -> tuple[Course, list[bytes], bool]:
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     main = _start(plan, writing)
     os.close(writing)
-    course = _Watch(main, reading, plan["timeout_s"]).until_end()
+    course = _Watch(main, reading, plan).until_end()
     _end_all()
     return course, *_records()
 
@@ -110,10 +108,11 @@ def _start(plan: Mapping[str, Any], stderr: int) -> int:
 
 
 class _Watch:
-    def __init__(self, main: int, stderr: int, timeout_s: float) -> None:
+    def __init__(self, main: int, stderr: int, plan: Mapping[str, Any]) -> None:
         self._main = main
         self._stderr = stderr
-        self._deadline = time.monotonic() + timeout_s
+        self._deadline = time.monotonic() + plan["timeout_s"]
+        self._memory_bytes = plan["memory_bytes"]
         self._next_memory = 0.0
         self._course = Course()
 
@@ -148,7 +147,7 @@ class _Watch:
         if now < self._next_memory:
             return None
         self._next_memory = now + _MEMORY_EVERY_S
-        return "memory" if _memory_bytes() > MAX_MEMORY_BYTES else None
+        return "memory" if _resident_bytes() > self._memory_bytes else None
 
     def _reaped(self) -> bool:
         """False: no process is left but this one."""
@@ -164,11 +163,11 @@ class _Watch:
                 self._deadline = min(self._deadline, time.monotonic() + LINGER_S)
 
 
-def _memory_bytes() -> int:
-    return sum(map(_resident_bytes, Path("/proc").glob("[0-9]*/statm")))
+def _resident_bytes() -> int:
+    return sum(map(_bytes_of, Path("/proc").glob("[0-9]*/statm")))
 
 
-def _resident_bytes(facts: Path) -> int:
+def _bytes_of(facts: Path) -> int:
     try:
         return int(facts.read_text().split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):  # it has ended meanwhile

@@ -1,7 +1,7 @@
 """Which system calls the script may not make: a filter that the kernel keeps for it and all its children.
 
-Most of them would fail in the namespaces anyway. It is the only thing that stops two: a socket or a FIFO of the host in
-a folder that is read-only takes connections all the same, and io_uring opens sockets without socket().
+Most of them would fail in the namespaces anyway. Only this stops sockets of the host: one that lies in a folder takes
+connections even where the folder is read-only, and io_uring opens sockets without socket().
 """
 
 from __future__ import annotations
