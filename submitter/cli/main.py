@@ -21,6 +21,7 @@ COMMANDS = {
     "jobs": "submitter.cli.jobs:jobs",
     "check": "submitter.cli.check:check",
     "explain": "submitter.cli.explain:explain",
+    "import": "submitter.cli.import_script:import_script",
     "render": "submitter.cli.render:render",
     "stacks": "submitter.cli.stacks:stacks",
     "diagnose": "submitter.cli.diagnose:diagnose",

@@ -1,8 +1,8 @@
 """What reading a script comes to: words that know both their text and how the text comes about.
 
-A script is evaluated with the values of one environment, so every word has exactly the text that bash would pass. Beside
-it each word keeps a template: which part was typed, which part is an input of the script, which one a variable or an
-arithmetic that it sets itself. The text makes the import exact, the template keeps the structure.
+A script is evaluated with the values of one environment, so every word has exactly the text that bash would pass.
+Beside it each word keeps a template: which part was typed, which part is an input of the script, which one a variable
+or an arithmetic that it sets itself. The text makes the import exact, the template keeps the structure.
 
 Where a template cannot be kept (a branch was taken, a word was split, `${V,,}`), the text stays and the inputs that it
 hung on are *decided*: the job file holds their value and refuses another one.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Union
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Arith:
     text: str
 
 
-Part = Union[Lit, Input, Defined, Arith]
+Part = Lit | Input | Defined | Arith
 Template = tuple[Part, ...]
 
 

@@ -55,8 +55,14 @@ def uses_of(templates: Sequence[Template]) -> Counter[Definition]:
 
 
 def frozen_inputs(reading: Reading, inputs: Mapping[str, Sequence[Input]]) -> dict[str, str]:
-    """Those that no variable can stand for, with their text: the script took a branch, or reads one in two ways."""
-    frozen = {name: decided.text or "" for name, decided in reading.decided.items()}
+    """Those that no variable can stand for, with their text: the script took a branch, or reads one in two ways.
+
+    One name with several texts has nothing in the environment: each is a default's.
+    """
+    frozen: dict[str, str] = {}
+    for name, decided in reading.decided.items():
+        texts = {decided.text or "", *(part.text for part in inputs.get(name, ()))}
+        frozen[name] = texts.pop() if len(texts) == 1 else ""
     for name, parts in inputs.items():
         if name not in frozen and len({_shape(part.default or ()) for part in parts}) > 1:
             frozen[name] = _environment_text(parts)

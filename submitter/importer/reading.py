@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from submitter.errors import Place, UsageError
-from submitter.importer.model import Decided, Defined, Input, Launch, Note, Reading, Template
+from submitter.importer.model import Decided, Input, Launch, Note, Reading, Template
 from submitter.importer.shell.flow import ExitShell
 from submitter.importer.shell.launching import has_overrides, prepares
+from submitter.importer.shell.parameters import divisible
 from submitter.importer.shell.state import Element, Machine, Record, Shell
 from submitter.importer.shell.statements import Statements
-from submitter.importer.shell.template import leaves, literal
+from submitter.importer.shell.template import inputs, leaves, literal
 from submitter.importer.syntax import Node, line_of, parse, read_source
 from submitter.job.nearest import NONE, nearest
 
@@ -84,7 +84,9 @@ def _chosen(record: Record) -> list[Launch]:
 
 def _left_out(record: Record, launches: Sequence[Launch]) -> list[Note]:
     return [
-        Note("importer.not_carried", "note", one.file, one.line, {"command": f"{one.runner[-1]} {one.target.text}"[:60]})
+        Note(
+            "importer.not_carried", "note", one.file, one.line, {"command": f"{one.runner[-1]} {one.target.text}"[:60]}
+        )
         for one in record.launches
         if one not in launches
     ]
@@ -116,10 +118,20 @@ def _all_decided(record: Record, launches: Sequence[Launch]) -> dict[str, Decide
         for leaf in leaves(template):
             if isinstance(leaf, Input):
                 used.setdefault(leaf.name, {})[(leaf.text, leaf.default)] = leaf
+    _decide_divisible(record, used)
     for name, forms in used.items():
         if len(forms) > 1 or name in record.uses:
             record.uses.setdefault(name, []).extend((0, leaf) for leaf in forms.values())
     return record.decided()
+
+
+def _decide_divisible(record: Record, used: Mapping[str, Mapping[tuple[str, Template | None], Input]]) -> None:
+    """bash would split what they hold, were it not for a value that stands before it: both are as they are."""
+    held = {name for name in record.unquoted if divisible(record.sets.get(name, record.environ.get(name, "")))}
+    for name, forms in used.items():
+        for form in forms.values():
+            if name in held or held & {leaf.name for leaf in inputs((form,))}:
+                record.uses.setdefault(name, []).append((0, form))
 
 
 def _templates(launch: Launch) -> list[Template]:
@@ -140,6 +152,3 @@ def _top_comments(tree: Node) -> tuple[str, ...]:
         while found and found[-1][0] >= line - 1:
             line = found.pop()[0]
     return tuple(text.removeprefix(" ").rstrip() for _, text in found)
-
-
-__all__ = ["Defined", "read_script", "replace"]

@@ -11,11 +11,12 @@ from submitter.importer.model import Exported, Launch
 from submitter.importer.names import text_of
 from submitter.job.document import parse
 from submitter.job.nesting import check_key_nesting, check_nesting
+from submitter.job.sections import SCRIPT
 from submitter.job.source import MAX_JOB_BYTES
 from submitter.job.variables import NAME, check_text
 
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
-_SCRIPT = re.compile(r"[^-].*\.py|[^-.]\.py")
+_SCRIPT = re.compile(SCRIPT)
 
 
 def check_launch(launch: Launch, exported: Iterable[Exported], words: Iterable[Word]) -> None:

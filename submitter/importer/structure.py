@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from submitter.errors import Place, UsageError
 from submitter.gang.secret_like import holds_secret
@@ -154,12 +154,11 @@ class Structure:
         frozen = self._frozen.get(part.name)
         if frozen is None:
             return self._ref(part)
-        if frozen == "" and part.default is not None:  # empty wherever the job runs: the default is what counts
+        if part.default is None:
+            return self._ref(part)
+        if not frozen:  # wherever the job runs: the default is what counts
             return self._fill(part.default)
-        if frozen != part.text:
-            return self._literal((part,))
-        if part.default is not None:
-            self._freeze((part,))
+        self._freeze((part,))
         return self._ref(part)
 
     def _ref(self, part: Input) -> Pieces:
@@ -224,7 +223,8 @@ class Structure:
         added = {name: text for name, text in self._frozen.items() if name not in self._reading.decided}
         added |= {name: text for name, text in self._also_frozen.items() if name not in self._frozen}
         lines = self._lines(added)
-        return [*self._reading.decided.values(), *(Decided(name, text, lines[name]) for name, text in added.items())]
+        own = [replace(one, text=one.text and self._frozen[name]) for name, one in self._reading.decided.items()]
+        return [*own, *(Decided(name, text, lines[name]) for name, text in added.items())]
 
     def _lines(self, names: Iterable[str]) -> dict[str, tuple[int, ...]]:
         """Where each is read."""

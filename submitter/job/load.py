@@ -41,7 +41,18 @@ def load_job(
             check_text(text, Place(key=f"{option} {name}" if equals else option))  # never a value: it may be a secret
     for word in extra:
         check_word_nesting(word, Place(key=f"-- {word.partition('=')[0][:_KEY_SHOWN_CHARS]}"))
-    root = parse(read_file(path, shown), shown)
+    return _of_text(read_file(path, shown), path, shown, environ, sets, extra)
+
+
+def load_text(text: str, shown: str, *, environ: Mapping[str, str]) -> Job:
+    """The job in `text`, which is in no file yet; `shown` names it in errors. UsageError: as `load_job`."""
+    return _of_text(text, Path(), shown, environ, (), ())
+
+
+def _of_text(
+    text: str, path: Path, shown: str, environ: Mapping[str, str], sets: Sequence[str], extra: Sequence[str]
+) -> Job:
+    root = parse(text, shown)
     if not isinstance(root, MappingNode):
         raise UsageError("job.not_a_mapping", Place(shown, root.line))
     return _job(root, path, shown, environ, sets, extra)

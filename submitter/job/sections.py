@@ -65,8 +65,9 @@ read_name = matching(r"[a-z0-9][a-z0-9_-]{0,47}", "name")
 # A name, then what replaces single versions: `cann-9.1.0,verl=0.9.1`; runtime_env.stacks reads it.
 read_stack = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(,[A-Za-z0-9._+= -]{0,80}){0,12}", "stack")
 _read_module = matching(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "module")
-# No `-` first: Python would take it for an option.
-_read_script = matching(r"[^\x00-\x1f\x7f-][^\x00-\x1f\x7f]*\.py", "script")
+# No `-` first: Python would take it for an option. A path, so that no module is taken for one.
+SCRIPT = r"(?![-])[^\x00-\x1f\x7f]*(?:[^\x00-\x1f\x7f]\.py|/[^\x00-\x1f\x7f]+)"
+_read_script = matching(SCRIPT, "script")
 _read_host = matching(r"[A-Za-z0-9.:_-]+", "host")
 _read_absolute = matching(r"/[^\0]*", "absolute_path")
 _read_env_name = matching(NAME.pattern, "env_name")

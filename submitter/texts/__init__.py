@@ -82,6 +82,7 @@ _ROOMS = (
     "reasons_ascend",
     "alerts",
     "importer",
+    "cli_import",
     "importer_write",
     "importer_verify",
     "cli_export",

@@ -64,7 +64,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "bash stops here: {name} has to be set ({why}); give it: --set {name}=VALUE",
         "bash 会在此停止：必须设置 {name}（{why}）；请给出：--set {name}=VALUE",
     ),
-    "importer.bad_substring": ("bash stops here: the substring ends before it begins", "bash 会在此停止：子串的结尾在开头之前"),
+    "importer.bad_substring": (
+        "bash stops here: the substring ends before it begins",
+        "bash 会在此停止：子串的结尾在开头之前",
+    ),
     "importer.bad_indirect": ("bash stops here: {name} is no name of a variable", "bash 会在此停止：{name} 不是变量名"),
     "importer.ends": (
         "the script ends here with status {status} before it starts a training; it says: {said}; its arguments go "
@@ -84,7 +87,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "脚本不读取变量 {name}；是否想写 {nearest}？",
     ),
     "importer.set_unread_alone": ("the script reads no variable {name}", "脚本不读取变量 {name}"),
+    "importer.no_such_launch": (
+        "the script starts {count} training(s), at line {lines}: --launch 1 to {count}",
+        "脚本启动了 {count} 个训练，位于第 {lines} 行：--launch 可取 1 到 {count}",
+    ),
+    "importer.not_a_job": (
+        "what is started here cannot be said in a job file: {reason}",
+        "此处启动的内容无法写成作业文件：{reason}",
+    ),
+    "importer.unequal": (
+        "cannot be imported: {what} would not be passed on exactly as bash does; please report this script",
+        "无法导入：{what} 无法与 bash 完全一致地传递；请反馈此脚本",
+    ),
     # Warnings
+    "importer.several": (
+        "the script starts {count} trainings, at lines {lines}: this is the first; --launch N imports another",
+        "脚本启动了 {count} 个训练，位于第 {lines} 行：此处导入第一个；用 --launch N 导入其他的",
+    ),
     "importer.glob": (
         "{text} stands for {count} files here: their names are written into the job file",
         "{text} 在此处匹配 {count} 个文件：其文件名会写入作业文件",
@@ -93,7 +112,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "whether there is {path} on this machine decided how the script goes on",
         "脚本的走向取决于本机是否有 {path}",
     ),
-    "importer.bad_test": ("bash says: {problem}; the condition counts as false", "bash 会报错：{problem}；该条件视为假"),
+    "importer.bad_test": (
+        "bash says: {problem}; the condition counts as false",
+        "bash 会报错：{problem}；该条件视为假",
+    ),
     "importer.expansion_error": (
         "bash says: {problem}; it drops this command and goes on with the next",
         "bash 会报错：{problem}；它丢弃此命令并继续执行下一条",
@@ -102,7 +124,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "bash stops here with status {status}, since the script has set -e",
         "由于脚本启用了 set -e，bash 会在此停止，状态码 {status}",
     ),
-    "importer.no_words": ("nothing is left of this command: all its variables are empty", "此命令的变量全为空，什么也没有留下"),
+    "importer.no_words": (
+        "nothing is left of this command: all its variables are empty",
+        "此命令的变量全为空，什么也没有留下",
+    ),
     "importer.no_default": (
         "{name} is not set and has no default: bash puts nothing there; set it in the job file or by --set {name}=VALUE",
         "{name} 未设置且没有默认值：bash 会代入空串；请在作业文件中或用 --set {name}=VALUE 设置",
@@ -121,7 +146,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "bash finds no {path} from where the import runs: not carried over",
         "在导入所处的目录下，bash 找不到 {path}：未导入",
     ),
-    "importer.no_such_folder": ("there is no folder {path} on this machine: cd fails", "本机没有目录 {path}：cd 会失败"),
+    "importer.no_such_folder": (
+        "there is no folder {path} on this machine: cd fails",
+        "本机没有目录 {path}：cd 会失败",
+    ),
     "importer.no_such_file": ("there is no readable file {path} on this machine", "本机没有可读的文件 {path}"),
     "importer.no_folder": (
         "writes to {path}, but there is no folder {folder}: bash would not run this command; make the folder, or let "

@@ -45,7 +45,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "无法导入：{value} 不是 Python 模块，例如 verl.trainer.main_ppo",
     ),
     "importer_write.script": (
-        "cannot be imported: {value} is no path of a Python file (*.py)",
-        "无法导入：{value} 不是 Python 文件的路径（*.py）",
+        "cannot be imported: {value} is no path of a Python file",
+        "无法导入：{value} 不是 Python 文件的路径",
     ),
 }

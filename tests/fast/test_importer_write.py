@@ -146,6 +146,13 @@ class TestDecided:
         words = [word("a.b=", put("X", "one", given="v")), word("a.c=", put("X", "two", given="v"))]
         assert Written(tmp_path, launch(*words)).words(X="v") == ["a.b=v", "a.c=v"]
 
+    def test_a_decided_one_with_two_texts_has_none_in_the_environment(self, tmp_path: Path) -> None:
+        about = reading([Decided("X", "4", (2,))])
+        done = Written(tmp_path, launch(word("a.b=", put("X"), "-", put("X", "4"))), about)
+        assert done.words() == ["a.b=-4"]
+        with pytest.raises(UsageError, match="X"):
+            done.words(X="4")
+
     def test_no_default_and_an_empty_one_are_the_same(self, tmp_path: Path) -> None:
         done = Written(tmp_path, launch(word("a.b=", put("X")), word("a.c=", put("X", ""))))
         assert done.words(X="v") == ["a.b=v", "a.c=v"]

@@ -61,8 +61,10 @@ def _launched(data: str) -> Launched:
 # ── random scripts ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NAMES = ("a", "b", "c", "IN1", "IN2", "IN3", "num")
-_TYPED = ("x", "data.k=1", "a/b.c", "l=[1,2]", "l=['x','y']", "{a,b}", "{1..3}", "{k:1}", "*", "?", "f*", "~", "~/x", "k=~/x", "\\ ",
-          "\\$a", "\\\\", "a:b", "1e-6", "'s q'", "'$a'", "''", '""', "$'t\\tb'", "\"q's\"", "%", "x#y", "@", "Ab", "y")  # fmt: skip
+_TYPED = (
+    "x", "y", "Ab", "data.k=1", "a/b.c", "a:b", "1e-6", "%", "x#y", "@", "l=[1,2]", "l=['x','y']", "{a,b}", "{1..3}",
+    "{k:1}", "*", "?", "f*", "~", "~/x", "k=~/x", "\\ ", "\\$a", "\\\\", "'s q'", "'$a'", "''", '""', "$'t\\tb'", "\"q's\"",
+)  # fmt: skip
 _INSIDE = ("x", " ", "a b", '\\"', "\\$", "'", "*", '[\\"console\\"]', "{a}", "~", "\\\\", "\\x", "=")
 _PATTERNS = ("*", "x", "a*", "*b", "?", "[a-c]", "[!x]*", '"*"', "*/", "\\*", "$a", '"$b"')
 _DEPTH = 2
@@ -109,7 +111,8 @@ class Grammar:
         return self._one(
             lambda: f"{name}={word()}", lambda: f"export {name}={word()}", lambda: f"{name}+={word()}",
             f"export {name}", f"unset {name}", lambda: f"num=$(({self._arithmetic(2)}))",
-            "((num++))", "((num += 2))", "((num = 3)) || true", "let num=num*2", "shift", "shift || true", ":", "f x y", "g",
+            "((num++))", "((num += 2))", "((num = 3)) || true", "let num=num*2", "shift", "shift || true",
+            ":", "f x y", "g",
             lambda: f"{array}=({words(_DEPTH)})", lambda: f"{array}+=(\n  # a comment\n  {words(_DEPTH)}\n)",
             lambda: f"{array}[{self._random.randrange(4)}]={word()}", lambda: f"set -- {words(_DEPTH)}",
             lambda: f"read -r a b <<< {word()}", lambda: f"printf -v c '%s' {word()}",
@@ -147,7 +150,10 @@ class Grammar:
         nested = max(depth - 1, 0)
         return "".join(
             self._one(
-                lambda: self._one(*_INSIDE), lambda: self._expansion(0), lambda: self._expansion(nested, quoted=True), "$@",
+                lambda: self._one(*_INSIDE),
+                lambda: self._expansion(0),
+                lambda: self._expansion(nested, quoted=True),
+                "$@",
                 "${A[*]}",
             )
             for _ in range(count)
@@ -190,9 +196,7 @@ class Grammar:
             sign = self._one(" + ", " - ", " * ", " / ", " % ", "**", "<", "==", "&&", "||", "<<")
             return f"{operand()}{sign}{2 if sign == '**' else operand()}"
 
-        return self._one(
-            binary, binary, lambda: f"({operand()})", lambda: f"{operand()} ? {operand()} : {operand()}"
-        )
+        return self._one(binary, binary, lambda: f"({operand()})", lambda: f"{operand()} ? {operand()} : {operand()}")
 
     def _one(self, *choices: str | Callable[[], str]) -> str:
         chosen = choices[self._random.randrange(len(choices))]

@@ -1,1 +1,1 @@
-"""An evaluator for the part of bash that launch scripts use. It runs nothing: commands are known, or noted as unknown."""
+"""An evaluator for the part of bash that launch scripts use. It runs nothing: a command is known, or it is noted."""

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from submitter.importer.model import Arith, Defined, Input, Lit, Part, Template
-from submitter.importer.shell.template import EMPTY, is_literal, joined, literal, text_of
+from submitter.importer.model import Arith, Defined, Input, Part, Template
 from submitter.importer.shell.expression import NoExpressionError, parse_expression
 from submitter.importer.shell.flow import DiscardCommand
+from submitter.importer.shell.template import is_literal, joined, literal, text_of
 from submitter.importer.syntax import Node
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ _ASSIGNING = {"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="}
 def template_of(words: Words, node: Node) -> Template:
     """The expansion of `$(( node ))`."""
     value, spelled = Arithmetic(words).value(node)
-    return (Arith(spelled, str(value)),) if spelled is not None and not is_literal_number(spelled) else literal(str(value))
+    return (
+        (Arith(spelled, str(value)),) if spelled is not None and not is_literal_number(spelled) else literal(str(value))
+    )
 
 
 def is_literal_number(spelled: Template) -> bool:
@@ -140,7 +142,8 @@ class Arithmetic:
         if sign in ("/", "%") and right[0] == 0:
             raise self._discard("division by 0")
         if sign == "**":
-            return self._power(left, right), self._plain(left, right)
+            self._plain(left, right)
+            return self._power(left, right), None
         if sign not in _BINARY:
             raise self._shell.fail("importer.unsupported", what=f"arithmetic {sign}")
         value = _BINARY[sign](left[0], right[0])
@@ -149,7 +152,8 @@ class Arithmetic:
     def _spelled(self, sign: str, left: Operand, right: Operand) -> Template | None:
         beyond = sign in ("/", "%") and (left[0] < 0 or right[0] < 0)  # a job file floors, bash truncates
         if left[1] is None or right[1] is None or sign not in _SPELLED or beyond:
-            return self._plain(left, right)
+            self._plain(left, right)
+            return None
         return joined([left[1], literal(_SPELLED[sign]), right[1]])
 
     def _plain(self, *operands: Operand) -> None:
@@ -294,6 +298,3 @@ def is_integer_template(template: Template) -> bool:
 def _wrapped(value: int) -> int:
     value &= _LIMIT - 1
     return value - _LIMIT if value >= _LIMIT >> 1 else value
-
-
-__all__ = ["EMPTY", "Arithmetic", "Input", "Lit", "is_integer_template", "template_of"]

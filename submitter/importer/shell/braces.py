@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from submitter.importer.syntax import Node
 
@@ -84,7 +85,7 @@ def _group(items: list[Item], opening: int) -> tuple[list[list[Item]], int] | No
 
 def _choices(items: list[Item], cuts: list[int]) -> tuple[list[list[Item]], int] | None:
     if len(cuts) > 2:
-        return [items[a + 1 : b] for a, b in zip(cuts, cuts[1:], strict=False)], cuts[-1]
+        return [items[a + 1 : b] for a, b in pairwise(cuts)], cuts[-1]
     inner = items[cuts[0] + 1 : cuts[1]]
     if not all(isinstance(item, str) for item in inner):
         return None

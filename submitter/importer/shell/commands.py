@@ -1,4 +1,4 @@
-"""Simple commands: functions, builtins, launches, the tools that are known, and all others, of which nothing is known."""
+"""Simple commands: functions, builtins, launches, tools that are known, and all others, of which nothing is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from submitter.importer.model import Template
 from submitter.importer.shell import files, launching
 from submitter.importer.shell.conditions import test_command
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, ExitShell, ReturnFrom
@@ -293,7 +292,6 @@ def _cd(statements: Statements, arguments: Arguments) -> int:
         return 1
     shell.variables["OLDPWD"] = Variable(literal(shell.cwd))
     shell.cwd = files.absolute(shell, path)
-    shell.record.machine  # noqa: B018
     return 0
 
 
@@ -367,7 +365,9 @@ def _which(shell: Shell, name: str) -> int:
         shell.write(literal(f"{name}\n"))
         return 0
     shell.note("importer.assumed_there", "warning", name=name[:60])
-    shell.write(joined([shell.unknown(f"command -v {name}", f"path_of_{re.sub(r'[^A-Za-z0-9_]', '_', name)}"), literal("\n")]))
+    shell.write(
+        joined([shell.unknown(f"command -v {name}", f"path_of_{re.sub(r'[^A-Za-z0-9_]', '_', name)}"), literal("\n")])
+    )
     return 0
 
 
@@ -389,7 +389,9 @@ def _read(statements: Statements, arguments: Arguments) -> int:
         index += 1
     if not shell.stdin:
         for name in names or ["REPLY"]:
-            shell.assign(name, shell.unknown(f"read {name}", name) if shell.stdin is EMPTY and not shell.in_pipe else EMPTY)
+            shell.assign(
+                name, shell.unknown(f"read {name}", name) if shell.stdin is EMPTY and not shell.in_pipe else EMPTY
+            )
         return 1 if shell.in_pipe else 0
     line, newline, rest = shell.decide(shell.stdin).partition("\n")
     shell.stdin = literal(rest)
@@ -530,6 +532,3 @@ _BUILTINS: dict[str, Callable[[Statements, Arguments], int]] = {
     "ionice": _wrapper(frozenset({"-c", "-n"})), "timeout": _wrapper(frozenset({"-k", "-s"}), words=1),
     "taskset": _wrapper(frozenset(), words=1), "numactl": _wrapper(),
 }  # fmt: skip
-
-
-__all__ = ["Template", "run_command"]

@@ -13,7 +13,7 @@ from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import Arithmetic
 from submitter.importer.shell.files import exists, is_file, is_folder, size_of
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import literal, text_of
+from submitter.importer.shell.template import literal
 from submitter.importer.syntax import Node
 
 if TYPE_CHECKING:
@@ -27,11 +27,35 @@ _TEXTS: dict[str, Callable[[str, str], bool]] = {
     "=": lambda a, b: a == b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b, ">": lambda a, b: a > b,
 }  # fmt: skip
+_CLASSES = {
+    "[:space:]": r"\s", "[:digit:]": "0-9", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9", "[:upper:]": "A-Z",
+    "[:lower:]": "a-z",
+}  # fmt: skip
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MODES = {"-r": os.R_OK, "-w": os.W_OK, "-x": os.X_OK}
 _KINDS = {"-L": stat.S_ISLNK, "-h": stat.S_ISLNK, "-p": stat.S_ISFIFO, "-S": stat.S_ISSOCK, "-b": stat.S_ISBLK,
           "-c": stat.S_ISCHR}  # fmt: skip
-_UNARY = ("-z", "-n", "-e", "-a", "-f", "-d", "-s", "-r", "-w", "-x", "-L", "-h", "-p", "-S", "-b", "-c", "-v", "-t", "-o")
+_UNARY = (
+    "-z",
+    "-n",
+    "-e",
+    "-a",
+    "-f",
+    "-d",
+    "-s",
+    "-r",
+    "-w",
+    "-x",
+    "-L",
+    "-h",
+    "-p",
+    "-S",
+    "-b",
+    "-c",
+    "-v",
+    "-t",
+    "-o",
+)
 _BINARY = (*_COMPARE, *_TEXTS, "-nt", "-ot", "-ef")
 
 
@@ -159,7 +183,7 @@ def _file(shell: Shell, sign: str, path: str) -> bool:
     if sign in _MODES:
         return exists(shell, path) and (os.access(full, _MODES[sign]) or not os.path.exists(full))  # noqa: PTH110
     try:
-        return _KINDS[sign](os.lstat(full).st_mode)
+        return bool(_KINDS[sign](os.lstat(full).st_mode))
     except OSError:
         return False
 
@@ -182,7 +206,8 @@ def _clause(words: Words, node: Node) -> bool:
         return left if left == (sign == "||") else _clause(words, node["Y"])
     if sign in ("=", "==", "!="):
         text = shell.decide(words.text(node["X"]))
-        return patterns.matches(words.pattern(node["Y"]), text) == (sign != "!=")
+        matched = patterns.matches(words.pattern(node["Y"]), text)
+        return not matched if sign == "!=" else matched
     if sign == "=~":
         return _regex(words, node)
     if sign in _COMPARE:
@@ -196,8 +221,7 @@ def _regex(words: Words, node: Node) -> bool:
     text = shell.decide(words.text(node["X"]))
     chars = words.pattern(node["Y"])
     expression = "".join(char.text if char.special else re.escape(char.text) for char in chars)
-    for name, inside in (("[:space:]", r"\s"), ("[:digit:]", "0-9"), ("[:alpha:]", "a-zA-Z"), ("[:alnum:]", "a-zA-Z0-9"),
-                         ("[:upper:]", "A-Z"), ("[:lower:]", "a-z")):  # fmt: skip
+    for name, inside in _CLASSES.items():
         expression = expression.replace(name, inside)
     try:
         found = re.search(expression, text)
@@ -206,6 +230,3 @@ def _regex(words: Words, node: Node) -> bool:
     groups = [found[0], *(group or "" for group in found.groups())] if found else []
     shell.assign_array("BASH_REMATCH", {index: Element(literal(group)) for index, group in enumerate(groups)})
     return found is not None
-
-
-__all__ = ["binary", "test_clause", "test_command", "text_of", "unary"]

@@ -47,7 +47,8 @@ class _Parser:
         return node
 
     def _split(self, text: str) -> list[str]:
-        tokens, position, text = [], 0, text.rstrip()
+        tokens: list[str] = []
+        position, text = 0, text.rstrip()
         while position < len(text):
             found = _TOKEN.match(text, position)
             if found is None or len(tokens) >= _MAX_TOKENS:

@@ -10,19 +10,31 @@ from dataclasses import dataclass, replace
 from submitter.importer.model import Argument, Exported, Launch, Lit, Template, Value
 from submitter.importer.shell.ray_submit import Submission, submission
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, literal, text_of
+from submitter.importer.shell.template import EMPTY, joined, literal
 
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 _WRAPPERS = ("uv", "nsys", "msprof", "numactl", "conda", "poetry", "srun", "mpirun", "ascend-dmi", "pixi", "rye", "pdm")
 """They run what stands behind their own options; what these are is not looked at."""
 _TAKE_VALUE = frozenset({"-X", "-W", "--check-hash-based-pycs"})
-_NOT_TRAINERS = ("pip", "pytest", "venv", "http.server", "json.tool", "ensurepip", "site", "compileall", "huggingface_hub")
+_NOT_TRAINERS = (
+    "pip",
+    "pytest",
+    "venv",
+    "http.server",
+    "json.tool",
+    "ensurepip",
+    "site",
+    "compileall",
+    "huggingface_hub",
+)
 PROBES = ("npu-smi", "nvidia-smi", "rocm-smi", "lspci", "ls", "compgen")
 ABSENT = ("nvidia-smi", "rocm-smi", "nvcc", "rocminfo")
 """The script is read for a machine with NPUs."""
 _FLAG_OPTIONS = frozenset({"standalone", "no_python", "m", "module", "run_path"})
-_DEVICE_MODULES = re.compile(r"\s*(?:import\s+(?:torch\s*,\s*)?(?:torch_npu|acl|vllm_ascend)\s*;?\s*)+(?:print\([^)]*\)\s*)?")
+_DEVICE_MODULES = re.compile(
+    r"\s*(?:import\s+(?:torch\s*,\s*)?(?:torch_npu|acl|vllm_ascend)\s*;?\s*)+(?:print\([^)]*\)\s*)?"
+)
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@-]*=.*", re.DOTALL)
 _PREPARING = re.compile(r"preprocess|prepare|download|convert|data_process|tokenize|merge|check|eval|print|tools?[./]")
 
@@ -215,6 +227,3 @@ _BASH_OWN = ("_", "SHLVL", "PWD", "OLDPWD")
 def is_device_probe(code: str) -> bool:
     """`python3 -c 'import torch_npu'`: does this machine have NPUs?"""
     return _DEVICE_MODULES.fullmatch(code) is not None
-
-
-__all__ = ["ABSENT", "PROBES", "after_equals", "has_overrides", "is_device_probe", "launch", "prepares", "text_of"]

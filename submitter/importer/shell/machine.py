@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from submitter.importer.model import Template
-from submitter.importer.shell.template import EMPTY, literal
+from submitter.importer.shell.template import literal
 
 if TYPE_CHECKING:
     from submitter.importer.shell.state import Shell
@@ -85,7 +85,9 @@ def nproc(shell: Shell, arguments: list[str]) -> Template:
 def hostname(shell: Shell, arguments: list[str]) -> Template:
     if arguments in ([], ["-s"]):
         text = shell.record.machine.hostname
-        return shell.from_machine(" ".join(["hostname", *arguments]), "hostname", text if not arguments else text.partition(".")[0])
+        return shell.from_machine(
+            " ".join(["hostname", *arguments]), "hostname", text if not arguments else text.partition(".")[0]
+        )
     return shell.unknown(" ".join(["hostname", *arguments]), "hostname")
 
 
@@ -108,6 +110,3 @@ def _readable(text: str) -> bool:
 def _formatted(text: str, moment) -> str:  # type: ignore[no-untyped-def]
     text = text.replace("%s", str(int(moment.timestamp())))
     return str(moment.strftime(text))
-
-
-__all__ = ["EMPTY", "date", "hostname", "identity", "nproc", "special", "uname", "whoami"]

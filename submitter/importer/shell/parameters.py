@@ -281,7 +281,7 @@ class Parameters:
         atoms = in_one(pieces)
         default = joined(atom.template for atom in atoms)
         protected = bool(atoms) and all(atom.quoted for atom in atoms)
-        mixed = not protected and any(atom.quoted for atom in atoms) and _divisible(text_of(default))
+        mixed = not protected and any(atom.quoted for atom in atoms) and divisible(text_of(default))
         if any(isinstance(piece, Boundary) for piece in pieces) or (mixed and not quoted):
             shell.decide(shell.input(name, default, text=text_of(default)))
             yield from pieces
@@ -437,7 +437,7 @@ def _plain_text(word: Node) -> str:
     return parts[0].get("Value", "") if len(parts) == 1 and parts[0]["Type"] == "Lit" else ""
 
 
-def _divisible(text: str) -> bool:
+def divisible(text: str) -> bool:
     return any(char in " \t\n" + patterns.SPECIAL for char in text)
 
 

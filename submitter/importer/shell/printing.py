@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from submitter.importer.model import Template
 from submitter.importer.shell.quoting import ansi_c
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, literal, text_of
+from submitter.importer.shell.template import EMPTY, joined, literal
 
 _OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\d+))?(?P<kind>[diouxXfFeEgGsbqc%])")
@@ -75,11 +75,17 @@ def _formatted(shell: Shell, found: re.Match[str], argument: Template) -> Templa
     if kind == "c":
         text, kind = text[:1], "s"
     spec = "%" + found["flags"] + (found["width"] or "") + (f".{found['precision']}" if found["precision"] else "")
+    return literal((spec + ("d" if kind in "iu" else kind)) % _argument(kind, text))
+
+
+def _argument(kind: str, text: str) -> str | int | float:
+    """What is no number counts as 0, as bash has it."""
+    if kind == "s":
+        return text
     try:
-        value: object = text if kind == "s" else float(text or 0) if kind in "fFeEgG" else int(text or 0, 0)
+        return float(text or "0") if kind in "fFeEgG" else int(text or "0", 0)
     except ValueError:
-        value = 0
-    return literal((spec + ("d" if kind in "iu" else kind)) % value)
+        return 0
 
 
 def _quoted(text: str) -> str:
@@ -89,6 +95,3 @@ def _quoted(text: str) -> str:
         raise_text = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
         return f"$'{raise_text}'"
     return re.sub(r"([^A-Za-z0-9_@%+=:,./~#-])", r"\\\1", text)
-
-
-__all__ = ["echo", "printf", "text_of"]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from submitter.errors import Place, UsageError
-from submitter.importer.model import Arith, Decided, Defined, Definition, Exported, Input, Launch, Note, Template
+from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Note, Template, Value
 from submitter.importer.shell.template import EMPTY, leaves, literal, text_of
 
 MAX_STEPS = 200_000
@@ -19,8 +19,6 @@ MAX_DEPTH = 60
 MAX_TEXT = 4_000_000
 """Characters of one variable: `a=$a$a` in a loop would fill the memory. Linux takes no longer command line either."""
 MAX_NOTES = 2_000
-
-UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Record:
     """Inputs of which the script could tell that they are unset and not only empty."""
     unquoted: set[str] = field(default_factory=set)
     fixed: set[Definition] = field(default_factory=set)
-    unknown: dict[Definition, str] = field(default_factory=dict)
+    unknown: dict[Input | Definition, str] = field(default_factory=dict)
     """What only the machine could answer."""
     read: set[str] = field(default_factory=set)
     """Names that the script asks its environment for, or that only the machine knows."""
@@ -137,7 +135,6 @@ class Shell:
         self.quiet = 0
         """Greater than 0 while a default is read that bash does not need: nothing of it is noted or done."""
         self.in_pipe = False
-        self.error_trap: str | None = None
 
     def fork(self) -> Shell:
         child = copy.copy(self)
@@ -280,7 +277,11 @@ class Shell:
     def assign_array(self, name: str, elements: Mapping[int | str, Element], *, keyed: bool = False) -> None:
         old = self.variables.get(name)
         self.variables[name] = Variable(
-            None, dict(elements), exported=bool(old and old.exported), declared=bool(old and old.declared), keyed=keyed,
+            None,
+            dict(elements),
+            exported=bool(old and old.exported),
+            declared=bool(old and old.declared),
+            keyed=keyed,
             line=self.line,
         )
 
@@ -309,7 +310,7 @@ class Shell:
             if variable.value is None or not variable.exported:
                 continue
             if variable.declared or text_of(variable.value) != self.given(name):
-                found[name] = Exported(name, value_of(variable.value), variable.line, variable.comments)
+                found[name] = Exported(name, Value(variable.value), variable.line, variable.comments)
         return found
 
     # ── standard output ──────────────────────────────────────────────────────────────────────────────────────────
@@ -322,13 +323,3 @@ class Shell:
         elif template:
             self.record.said.append(text_of(template).strip()[:300])
             del self.record.said[:-3]
-
-
-def value_of(template: Template):  # type: ignore[no-untyped-def]
-    from submitter.importer.model import Value
-
-    return Value(template)
-
-
-def integer_like(template: Template) -> bool:
-    return len(template) == 1 and isinstance(template[0], (Input, Defined, Arith))

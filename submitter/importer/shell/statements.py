@@ -235,11 +235,11 @@ class Statements:
                 shell.assign_array(name, {})
             self._export(name, not removing) if export else None
             return
-        for value in expanded((arg.get("Value") or {}).get("Parts", [])) if arg.get("Value") else [None]:
-            self.assign(arg if value is None else {**arg, "Value": {**arg["Value"], "Parts": value}}, export=export)
+        for one in _brace_expanded(arg):
+            self.assign(one, export=export)
         if "i" in options:
-            value = Arithmetic(self.words)._of_template(self.words.parameter_value(name))[0]
-            shell.assign(name, literal(str(value)))
+            number = Arithmetic(self.words)._of_template(self.words.parameter_value(name))[0]
+            shell.assign(name, literal(str(number)))
         if removing:
             self._export(name, False)
 
@@ -446,7 +446,9 @@ class Statements:
         shell, sign = self.shell, node["Op"]
         number = (node.get("N") or {}).get("Value", "")
         if node.get("Hdoc") is not None:
-            plain = any(part["Type"] != "Lit" or "\\" in part.get("Value", "") for part in node["Word"].get("Parts", []))
+            plain = any(
+                part["Type"] != "Lit" or "\\" in part.get("Value", "") for part in node["Word"].get("Parts", [])
+            )
             text = self.words.heredoc(node["Hdoc"], plain=plain)
             shell.stdin = _without_tabs(text) if sign == "<<-" else text
             return None
@@ -504,6 +506,14 @@ _COMMANDS: dict[str, Callable[[Statements, Node], int]] = {
     "TestClause": Statements._test,
     "TimeClause": Statements._time,
 }
+
+
+def _brace_expanded(arg: Node) -> list[Node]:
+    """`export A={x,y}` is `export A=x A=y`."""
+    value = arg.get("Value")
+    if value is None:
+        return [arg]
+    return [{**arg, "Value": {**value, "Parts": parts}} for parts in expanded(value.get("Parts", []))]
 
 
 def _counts(command: Node) -> bool:

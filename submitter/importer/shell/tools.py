@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 
 from submitter.importer.model import Defined, Lit, Template
 from submitter.importer.shell import files, machine
-from submitter.importer.shell.patterns import Char
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, leaves, literal, text_of
+from submitter.importer.shell.template import EMPTY, joined, leaves, literal
 
 Arguments = Sequence[Element]
 _NUMBER = re.compile(r"-?\d+")
@@ -164,7 +163,9 @@ def _character_set(text: str) -> str | None:
 
 
 def _cut(shell: Shell, arguments: Arguments) -> int:
-    found = re.fullmatch(r"-d(.)\0?-f(\d+)(-?)", "\0".join(_texts(arguments)).replace("-d\0", "-d").replace("-f\0", "-f"))
+    found = re.fullmatch(
+        r"-d(.)\0?-f(\d+)(-?)", "\0".join(_texts(arguments)).replace("-d\0", "-d").replace("-f\0", "-f")
+    )
     if found is None:
         return _unknown(shell, "cut", arguments)
     sign, first = found[1], int(found[2]) - 1
@@ -295,12 +296,12 @@ def _machine_only(template: Template) -> str | None:
 
 
 def _is_unknown(shell: Shell, template: Template) -> bool:
-    return any(leaf in shell.record.unknown for leaf in leaves(template) if leaf.__class__.__name__ == "Definition")
+    return any(leaf in shell.record.unknown for leaf in leaves(template))
 
 
 def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
     shown = " ".join([name, *_texts(arguments)])[:60]
-    before = next((shell.record.unknown[leaf] for leaf in leaves(shell.stdin) if leaf in shell.record.unknown), "")  # type: ignore[index]
+    before = next((shell.record.unknown[leaf] for leaf in leaves(shell.stdin) if leaf in shell.record.unknown), "")
     if shell.out is not None:
         shell.write(shell.unknown(f"{before} | {shown}"[:80] if before else shown, name))
     else:
@@ -320,5 +321,3 @@ TOOLS: dict[str, Callable[[Shell, Arguments], int]] = {
     "head": _lines_of("head", tail=False), "tail": _lines_of("tail", tail=True), "wc": _wc, "xargs": _xargs,
     "expr": _expr, "sed": _sed, "grep": _grep, "sleep": _sleep, "mktemp": _mktemp,
 }  # fmt: skip
-
-__all__ = ["TOOLS", "Char", "text_of"]

@@ -1,4 +1,4 @@
-"""Words → fields, in bash's order: braces, tilde, parameters, commands and arithmetic, splitting, file names, quotes."""
+"""Words → fields, in bash's order: braces, tilde, parameters, commands, arithmetic, splitting, file names."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from submitter.importer.model import Defined, Input, Lit, Template
+from submitter.importer.model import Lit, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import template_of
 from submitter.importer.shell.braces import expanded
 from submitter.importer.shell.parameters import Parameters
 from submitter.importer.shell.quoting import ansi_c, in_double_quotes, unquoted
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, is_literal, joined, literal, never_empty, text_of
+from submitter.importer.shell.template import EMPTY, joined, literal, never_empty, text_of
 from submitter.importer.syntax import Node, line_of
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ class Words:
     def pattern(self, word: Node, *, quoted: bool = False) -> list[patterns.Char]:
         """For `case`, `[[ == ]]`, `${V%p}`: whatever it hangs on is decided."""
         atoms = self.atoms(word, quoted=quoted)
-        return [
-            patterns.Char(char, not atom.quoted) for atom in atoms for char in self.shell.decide(atom.template)
-        ]
+        return [patterns.Char(char, not atom.quoted) for atom in atoms for char in self.shell.decide(atom.template)]
 
     def heredoc(self, word: Node, *, plain: bool) -> Template:
         if plain:
@@ -342,6 +340,3 @@ def _is_list(part: Node) -> bool:
         return True
     index = part.get("Index") or {}
     return [one.get("Value") for one in index.get("Parts", [])] == ["@"]
-
-
-__all__ = ["Atom", "Boundary", "Defined", "Input", "Words", "is_literal"]
