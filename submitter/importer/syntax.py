@@ -75,6 +75,11 @@ def end_line(node: Node) -> int:
     return int(node["End"]["Line"])
 
 
+def comments_of(node: Node) -> tuple[str, ...]:
+    """Those above a statement or an element and the one behind it, without `#`."""
+    return tuple(comment.get("Text", "").strip() for comment in node.get("Comments", []))
+
+
 def _shfmt() -> str:
     """The one that npurun's own installation brought, before any other on PATH."""
     own = Path(sysconfig.get_path("scripts")) / "shfmt"

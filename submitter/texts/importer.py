@@ -129,7 +129,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "此命令的变量全为空，什么也没有留下",
     ),
     "importer.no_default": (
-        "{name} is not set and has no default: bash puts nothing there; set it in the job file or by --set {name}=VALUE",
+        "{name} is not set and has no default: bash puts nothing there; set it in the job file "
+        "or by --set {name}=VALUE",
         "{name} 未设置且没有默认值：bash 会代入空串；请在作业文件中或用 --set {name}=VALUE 设置",
     ),
     "importer.bad_export": ("bash cannot export {text}", "bash 无法导出 {text}"),

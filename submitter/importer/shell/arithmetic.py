@@ -38,7 +38,7 @@ def _quotient(left: int, right: int) -> int:
     return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
-_BINARY: dict[str, Callable[[int, int], int]] = {
+BINARY: dict[str, Callable[[int, int], int]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _quotient,
     "%": lambda left, right: left - right * _quotient(left, right),
     "<<": lambda left, right: left << (right % 64), ">>": lambda left, right: left >> (right % 64),
@@ -94,6 +94,10 @@ class Arithmetic:
             if side in node:
                 self._expand(node[side])
 
+    def of_text(self, text: str) -> int:
+        """What a variable's text counts as."""
+        return self._of_text(text)[0]
+
     def _alone(self, operand: Operand) -> int:
         value, spelled = operand
         if spelled is not None:
@@ -144,9 +148,9 @@ class Arithmetic:
         if sign == "**":
             self._plain(left, right)
             return self._power(left, right), None
-        if sign not in _BINARY:
+        if sign not in BINARY:
             raise self._shell.fail("importer.unsupported", what=f"arithmetic {sign}")
-        value = _BINARY[sign](left[0], right[0])
+        value = BINARY[sign](left[0], right[0])
         return value, self._spelled(sign, left, right)
 
     def _spelled(self, sign: str, left: Operand, right: Operand) -> Template | None:
@@ -210,7 +214,7 @@ class Arithmetic:
             left = self._of_name(name)
             if sign in ("/=", "%=") and right[0] == 0:
                 raise self._discard("division by 0")
-            value, spelled = _wrapped(_BINARY[sign[:-1]](left[0], right[0])), self._spelled(sign[:-1], left, right)
+            value, spelled = _wrapped(BINARY[sign[:-1]](left[0], right[0])), self._spelled(sign[:-1], left, right)
         symbolic = spelled is not None and not is_literal_number(spelled)
         self._shell.assign(name, (Arith(spelled, str(value)),) if symbolic and spelled else literal(str(value)))
         return value, literal(str(value)) if value >= 0 else None

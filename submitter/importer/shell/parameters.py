@@ -301,10 +301,10 @@ class Parameters:
 
     def _assigning_default(self, exp: Node, name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
         """`${V:=x}`."""
-        from submitter.importer.shell.words import Atom
+        from submitter.importer.shell.words import in_one
 
         pieces = list(self._default({**exp, "Op": exp["Op"].replace("=", "-")}, name, value, quoted))
-        template = joined(piece.template for piece in pieces if isinstance(piece, Atom))
+        template = joined(atom.template for atom in in_one(pieces))
         self._shell.assign(name, template)
         yield self._atom(template, quoted)  # the quotes in the word are gone by then
 

@@ -161,7 +161,7 @@ class Shell:
         if self.quiet or len(self.record.notes) >= MAX_NOTES:
             return
         note = Note(text_id, severity, self.file, line or self.line, values)
-        if note not in self.record.notes:
+        if not any(_same(note, told) for told in self.record.notes):
             self.record.notes.append(note)
 
     def step(self) -> None:
@@ -323,3 +323,9 @@ class Shell:
         elif template:
             self.record.said.append(text_of(template).strip()[:300])
             del self.record.said[:-3]
+
+
+def _same(note: Note, told: Note) -> bool:
+    """Once for each line, and of an input without a value once for all."""
+    same = (note.text_id, note.file, note.values) == (told.text_id, told.file, told.values)
+    return same and (note.line == told.line or note.text_id == "importer.no_default")

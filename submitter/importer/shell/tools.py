@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from submitter.importer.model import Defined, Lit, Template
 from submitter.importer.shell import files, machine
+from submitter.importer.shell.arithmetic import BINARY
 from submitter.importer.shell.state import Element, Shell
 from submitter.importer.shell.template import EMPTY, joined, leaves, literal
 
@@ -211,11 +212,9 @@ def _expr(shell: Shell, arguments: Arguments) -> int:
     texts = [shell.decide(argument.template) for argument in arguments]
     if len(texts) != 3 or texts[1] not in ("+", "-", "*", "/", "%") or not all(map(_NUMBER.fullmatch, texts[::2])):
         return _unknown(shell, "expr", arguments)
-    from submitter.importer.shell.arithmetic import _BINARY
-
     if texts[1] in ("/", "%") and int(texts[2]) == 0:
         return 2
-    value = _BINARY[texts[1]](int(texts[0]), int(texts[2]))
+    value = BINARY[texts[1]](int(texts[0]), int(texts[2]))
     shell.write(literal(f"{value}\n"))
     return int(value == 0)
 

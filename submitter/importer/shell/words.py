@@ -14,7 +14,7 @@ from submitter.importer.shell.arithmetic import template_of
 from submitter.importer.shell.braces import expanded
 from submitter.importer.shell.parameters import Parameters
 from submitter.importer.shell.quoting import ansi_c, in_double_quotes, unquoted
-from submitter.importer.shell.state import Element, Shell
+from submitter.importer.shell.state import Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, never_empty, text_of
 from submitter.importer.syntax import Node, line_of
 
@@ -83,6 +83,9 @@ class Words:
             return literal("".join(part.get("Value", "") for part in word.get("Parts", [])))
         pieces = self._pieces(word.get("Parts", []), quoted=True, heredoc=True)
         return joined(atom.template for atom in in_one(pieces))
+
+    def key(self, variable: Variable | None, index: Node) -> int | str:
+        return self._parameters.key(variable, index)
 
     def parameter_value(self, name: str) -> Template:
         return self._parameters.scalar(name)
@@ -205,7 +208,7 @@ class Words:
 
     def _split(self, pieces: Sequence[Atom]) -> list[list[Atom]]:
         """The fields that one word, or one element, becomes."""
-        splitter = _Splitter(self.shell, self._separators())
+        splitter = _Splitter(self.shell, self.separators())
         for atom in pieces:
             if atom.quoted or not atom.expanded:
                 splitter.take(atom)
@@ -213,7 +216,7 @@ class Words:
                 splitter.take_expanded(atom)
         return splitter.end()
 
-    def _separators(self) -> str:
+    def separators(self) -> str:
         variable = self.shell.variables.get("IFS")
         if variable is None or variable.value is None:
             return _WHITESPACE

@@ -1,0 +1,159 @@
+"""`A=x`, `A+=(…)`, `export A=x`, `local`, `declare`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from submitter.importer.model import Template
+from submitter.importer.shell.arithmetic import Arithmetic
+from submitter.importer.shell.braces import expanded
+from submitter.importer.shell.state import Element, Variable
+from submitter.importer.shell.template import joined, literal, text_of
+from submitter.importer.syntax import Node, comments_of, line_of
+
+if TYPE_CHECKING:
+    from submitter.importer.shell.words import Words
+
+
+class Assignments:
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._shell = words.shell
+
+    def assign(self, node: Node, *, export: bool = False) -> None:
+        shell = self._shell
+        name = node["Name"]["Value"]
+        if node.get("Array") is not None:
+            self._assign_array(name, node)
+        elif node.get("Index") is not None:
+            self._assign_element(name, node)
+        else:
+            value = self._words.text(node.get("Value"))
+            shell.assign(name, self._appended(name, value) if node.get("Append") else value, export=export)
+
+    def _appended(self, name: str, value: Template) -> Template:
+        variable = self._shell.variables.get(name)
+        if variable is not None and variable.integer:
+            total = Arithmetic(self._words)
+            texts = [text_of(self._words.parameter_value(name)) or "0", text_of(value) or "0"]
+            return literal(str(sum(total.of_text(text) for text in texts)))
+        if variable is None and self._shell.given(name) is None:
+            return value
+        return joined([self._words.parameter_value(name), value])
+
+    def _assign_array(self, name: str, node: Node) -> None:
+        old = self._shell.variables.get(name)
+        keyed = bool(old and old.keyed)
+        elements: dict[int | str, Element] = {}
+        if node.get("Append") and old is not None:
+            elements = dict(old.elements or ({0: Element(old.value)} if old.value is not None else {}))
+        at = max((int(key) for key in elements), default=-1) + 1 if not keyed else 0
+        for item in node["Array"].get("Elems", []):
+            self._shell.line = line_of(item)
+            if item.get("Index") is not None:
+                key = self._words.key(old if keyed else None, item["Index"])
+                elements[key] = Element(self._words.text(item.get("Value")), line_of(item))
+                at = int(key) + 1 if not keyed else at
+                continue
+            comments = comments_of(item)
+            for number, field in enumerate(self._words.fields([item["Value"]])):
+                elements[at] = _grouped(field, name, comments if number == 0 else ())
+                at += 1
+        self._shell.assign_array(name, elements, keyed=keyed)
+
+    def _assign_element(self, name: str, node: Node) -> None:
+        old = self._shell.variables.get(name)
+        key = self._words.key(old, node["Index"])
+        elements = dict((old.elements if old else None) or {})
+        value = self._words.text(node.get("Value"))
+        if node.get("Append") and key in elements:
+            value = joined([elements[key].template, value])
+        elements[key] = Element(value, self._shell.line, group=name)
+        self._shell.assign_array(name, elements, keyed=bool(old and old.keyed))
+
+    def declare(self, node: Node) -> int:
+        """`export`, `local`, `declare`, `readonly`, `typeset`."""
+        shell = self._shell
+        shell.status = 0
+        kind = node["Variant"]["Value"]
+        options = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("-"))
+        removing = "n" in options and kind == "export"
+        for arg in node.get("Args", []):
+            if arg.get("Name") is None:
+                if not _option(arg):
+                    self._declare_dynamic(kind, arg)
+                continue
+            self._declare_one(kind, options, arg, removing)
+        return 0 if kind != "local" else shell.status
+
+    def _declare_one(self, kind: str, options: str, arg: Node, removing: bool) -> None:
+        shell = self._shell
+        name = arg["Name"]["Value"]
+        if kind in ("local", "declare", "typeset") and "g" not in options:
+            shell.declare_local(name)
+        if kind == "local" and shell.locals and arg.get("Naked"):
+            shell.variables[name] = Variable(None, line=shell.line)
+        if "A" in options:
+            shell.variables[name] = Variable(None, {}, keyed=True, line=shell.line)
+        if "i" in options:
+            shell.variables[name] = Variable(None, integer=True, line=shell.line)
+        export = kind == "export" or "x" in options
+        if arg.get("Naked"):
+            if "a" in options and name not in shell.variables:
+                shell.assign_array(name, {})
+            self._export(name, not removing) if export else None
+            return
+        for one in _brace_expanded(arg):
+            self.assign(one, export=export)
+        if "i" in options:
+            number = Arithmetic(self._words).of_text(text_of(self._words.parameter_value(name)))
+            shell.assign(name, literal(str(number)))
+        if removing:
+            self._export(name, False)
+
+    def _declare_dynamic(self, kind: str, arg: Node) -> None:
+        """`export "$pair"`, `declare "$name=$value"`: the name is only known now."""
+        for field in self._words.fields([arg["Value"]]):
+            name, equals, value = field.text.partition("=")
+            if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is None:
+                if not name.startswith("-"):
+                    self._shell.note("importer.bad_export", text=field.text[:60])
+                continue
+            self._shell.decide(field.template)
+            if equals:
+                self._shell.assign(name, literal(value), export=kind == "export")
+            elif kind == "export":
+                self._export(name, True)
+
+    def _export(self, name: str, exported: bool) -> None:
+        shell = self._shell
+        variable = shell.variables.get(name)
+        if variable is None:
+            given = shell.given(name)
+            if exported and given is not None:
+                shell.variables[name] = Variable(shell.input(name), exported=True, declared=True, line=shell.line)
+            elif exported:
+                shell.variables[name] = Variable(None, exported=True, declared=True, line=shell.line)
+            return
+        shell.variables[name] = replace(variable, exported=exported, declared=exported)
+
+
+def _brace_expanded(arg: Node) -> list[Node]:
+    """`export A={x,y}` is `export A=x A=y`."""
+    value = arg.get("Value")
+    if value is None:
+        return [arg]
+    return [{**arg, "Value": {**value, "Parts": parts}} for parts in expanded(value.get("Parts", []))]
+
+
+def _grouped(field: Element, group: str, comments: tuple[str, ...]) -> Element:
+    """An array of arrays keeps the names of the inner ones."""
+    return Element(field.template, field.line, field.comments or comments, field.group or group)
+
+
+def _option(arg: Node) -> str:
+    parts = (arg.get("Value") or {}).get("Parts", []) if arg.get("Name") is None else []
+    text = parts[0].get("Value", "") if len(parts) == 1 and parts[0]["Type"] == "Lit" else ""
+    return text if text[:1] in ("-", "+") else ""
