@@ -119,9 +119,10 @@ def _all_decided(record: Record, launches: Sequence[Launch]) -> dict[str, Decide
             if isinstance(leaf, Input):
                 used.setdefault(leaf.name, {})[(leaf.text, leaf.default)] = leaf
     _decide_divisible(record, used)
+    decided = {part.name for _, part in record.uses}
     for name, forms in used.items():
-        if len(forms) > 1 or name in record.uses:
-            record.uses.setdefault(name, []).extend((0, leaf) for leaf in forms.values())
+        if len(forms) > 1 or name in decided:
+            record.uses.extend((0, leaf) for leaf in forms.values())
     return record.decided()
 
 
@@ -131,7 +132,7 @@ def _decide_divisible(record: Record, used: Mapping[str, Mapping[tuple[str, Temp
     for name, forms in used.items():
         for form in forms.values():
             if name in held or held & {leaf.name for leaf in inputs((form,))}:
-                record.uses.setdefault(name, []).append((0, form))
+                record.uses.append((0, form))
 
 
 def _templates(launch: Launch) -> list[Template]:

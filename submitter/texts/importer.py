@@ -184,6 +184,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{command}: answered as on a machine with NPUs; the other branch is dropped",
         "{command}：按有 NPU 的机器回答；另一分支被舍弃",
     ),
+    "importer.branch": (
+        "lines {first} to {last} are a branch for other devices than {device}: dropped",
+        "第 {first} 至 {last} 行是 {device} 以外设备的分支：已舍弃",
+    ),
     "importer.process_substitution": (
         "not carried over: what is written to a process substitution",
         "未导入：写入进程替换的内容",

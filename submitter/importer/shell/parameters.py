@@ -267,7 +267,7 @@ class Parameters:
 
     def _input_or_default(self, exp: Node, name: str, quoted: bool, *, colon: bool = True) -> Iterator[Piece]:
         """An input whose default is here."""
-        from submitter.importer.shell.words import Boundary, in_one
+        from submitter.importer.shell.words import Atom, Boundary, in_one
 
         shell = self._shell
         given = shell.given(name)
@@ -287,9 +287,7 @@ class Parameters:
             yield from pieces
             return
         template = shell.input(name, default, text=text_of(default))
-        if protected and not quoted:
-            shell.unquoted((Input(name, "", None),))
-        yield self._atom(template, quoted or protected)
+        yield Atom(template, quoted or protected, expanded=True, default_quoted=protected and not quoted)
 
     def _unneeded(self, exp: Node, quoted: bool) -> Template | None:
         """The default of an input that is given: bash does not look at it, so nothing in it may do anything."""

@@ -70,8 +70,8 @@ class Record:
     machine: Machine
     notes: list[Note] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
-    uses: dict[str, list[tuple[int, Input]]] = field(default_factory=dict)
-    """Of each decided input, where it decided and as what."""
+    uses: list[tuple[int, Input]] = field(default_factory=list)
+    """Of decided inputs: the line that each decided at, and as what."""
     unset: set[str] = field(default_factory=set)
     """Inputs of which the script could tell that they are unset and not only empty."""
     unquoted: set[str] = field(default_factory=set)
@@ -89,8 +89,11 @@ class Record:
     """The script's last words on its standard streams: why it ended, as it says itself."""
 
     def decided(self) -> dict[str, Decided]:
-        """With the text that a job file's `${NAME}` has to mean."""
-        return {name: self._decided(name, uses) for name, uses in self.uses.items()}
+        """By name, with the text that a job file's `${NAME}` has to mean."""
+        by_name: dict[str, list[tuple[int, Input]]] = {}
+        for line, part in self.uses:
+            by_name.setdefault(part.name, []).append((line, part))
+        return {name: self._decided(name, uses) for name, uses in by_name.items()}
 
     def _decided(self, name: str, uses: list[tuple[int, Input]]) -> Decided:
         lines = tuple(sorted({line for line, _ in uses if line}))
@@ -181,7 +184,7 @@ class Shell:
             return text_of(template)
         for leaf in leaves(template):
             if isinstance(leaf, Input):
-                self.record.uses.setdefault(leaf.name, []).append((self.line, leaf))
+                self.record.uses.append((self.line, leaf))
                 if leaf.default is None and leaf.name not in self.record.environ and leaf.name not in self.record.sets:
                     self.record.unset.discard(leaf.name)
             elif leaf in self.record.unknown:

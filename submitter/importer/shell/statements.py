@@ -18,6 +18,7 @@ from submitter.importer.shell.template import joined, literal, text_of
 from submitter.importer.shell.words import Words
 from submitter.importer.syntax import Node, comments_of, end_line, line_of
 
+_DEVICES = ("npu", "gpu", "cuda", "ascend")
 _MAX_ROUNDS = 10_000
 """Of one loop; a launch script loops over nodes and ports."""
 
@@ -111,7 +112,8 @@ class Statements:
     def _error_exit(self, line: int) -> None:
         shell = self.shell
         if "e" in shell.options and not shell.tested:
-            shell.note("importer.stops", line=line, status=shell.status)
+            if not shell.record.launches:
+                shell.note("importer.stops", line=line, status=shell.status)
             raise ExitShell(shell.status, line)
 
     def _background(self, node: Node) -> None:
@@ -192,20 +194,35 @@ class Statements:
 
     def _if(self, node: Node) -> int:
         clause: Node | None = node
+        decided = len(self.shell.record.uses)
         while clause is not None:
             conditions = clause.get("Cond", [])
             if not conditions or self.tested(conditions):
+                self._dropped(_clauses(node), clause, decided)
                 self.shell.status = 0
                 return self.run(clause.get("Then", []))
             clause = clause.get("Else")
+        self._dropped(_clauses(node), None, decided)
         return 0
 
+    def _dropped(self, branches: Sequence[Node], taken: Node | None, decided: int) -> None:
+        """Says which branches of a choice of the device are not in the job file."""
+        record = self.shell.record
+        device = next((part.text for _, part in record.uses[decided:] if part.text.lower() in _DEVICES), None)
+        for branch in branches if device else ():
+            if branch is not taken and (body := branch.get("Then") or branch.get("Stmts")):
+                first, last = line_of(body[0]), end_line(body[-1])
+                self.shell.note("importer.branch", "note", first, device=device, first=first, last=last)
+
     def _case(self, node: Node) -> int:
+        decided = len(self.shell.record.uses)
         text = self.shell.decide(self.words.text(node["Word"]))
         falling = False
         for item in node.get("Items", []):
             if not falling and not any(patterns.matches(self.words.pattern(p), text) for p in item["Patterns"]):
                 continue
+            if not falling:
+                self._dropped([one for one in node["Items"] if not _is_default(one)], item, decided)
             self.shell.status = 0
             self.run(item.get("Stmts", []))
             if item["Op"] == ";;":
@@ -332,6 +349,19 @@ _COMMANDS: dict[str, Callable[[Statements, Node], int]] = {
     "TestClause": Statements._test,
     "TimeClause": Statements._time,
 }
+
+
+def _clauses(node: Node) -> list[Node]:
+    """if, elif …, else."""
+    clauses = [node]
+    while clauses[-1].get("Else"):
+        clauses.append(clauses[-1]["Else"])
+    return clauses
+
+
+def _is_default(item: Node) -> bool:
+    parts = item["Patterns"][0].get("Parts", [])
+    return len(parts) == 1 and parts[0].get("Value") == "*"
 
 
 def _counts(command: Node) -> bool:

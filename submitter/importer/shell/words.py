@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from submitter.importer.model import Lit, Template
+from submitter.importer.model import Input, Lit, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import template_of
 from submitter.importer.shell.braces import expanded
@@ -35,6 +35,8 @@ class Atom:
     expanded: bool = False
     element: Element | None = None
     """The element of an array, or the argument, that it is."""
+    default_quoted: bool = False
+    """`${V:-"a b"}` outside quotes: the default is one word, what V may hold instead is split."""
 
     @property
     def text(self) -> str:
@@ -248,6 +250,8 @@ class _Splitter:
 
     def take(self, atom: Atom) -> None:
         self._begun = self._begun or atom.quoted or bool(atom.text)
+        if atom.default_quoted:
+            self._shell.record.unquoted.update(part.name for part in atom.template if isinstance(part, Input))
         self._now.append(atom)
 
     def take_expanded(self, atom: Atom) -> None:
