@@ -18,11 +18,12 @@ from submitter.checks.settings import Settings
 from submitter.job.load import load_job
 from submitter.job.model import Job
 from tests.support.cli import MAIN_JOB, npurun
-from tests.support.job_files import HOME
 from tests.support.trees import trees
 
 __all__ = ["trees"]
 
+_HOME = {"HOME": "/nowhere", "USER": "me"}
+"""No folder of this machine: whether a model lies there is no matter of the job's."""
 _NAMES = [path.stem for path in jobs.shipped()]
 _OTHERS = [name for name in _NAMES if name != MAIN_JOB]
 """The main job is verl's to the byte, with what its checks say of it (README)."""
@@ -50,7 +51,7 @@ def test_no_check_finds_an_error_on_its_stack(name: str, trees: Path) -> None:
 def test_safe_dump_changes_no_argument_and_no_flag(name: str, tmp_path: Path) -> None:
     dumped = tmp_path / "dumped.yaml"
     dumped.write_text(yaml.safe_dump(yaml.safe_load(jobs.find(name).read_text()), sort_keys=False))
-    again = load_job(str(dumped), environ=HOME)
+    again = load_job(str(dumped), environ=_HOME)
     assert (argv(again), flags(again), again.cluster) == (argv(_job(name)), flags(_job(name)), _job(name).cluster)
 
 
@@ -60,7 +61,7 @@ def test_each_variable_changes_what_is_run(name: str) -> None:
     unchanged = (argv(job), flags(job), job.cluster)
     for variable, value in job.variables.items():
         other = str(2 * int(value.text)) if value.text.isdecimal() and value.text != "0" else "7"
-        changed = load_job(name, environ=HOME, sets=[f"{variable}={other}"])
+        changed = load_job(name, environ=_HOME, sets=[f"{variable}={other}"])
         assert (argv(changed), flags(changed), changed.cluster) != unchanged, variable
 
 
@@ -102,7 +103,7 @@ def test_the_table_is_quick(tmp_path: Path) -> None:
 
 @cache
 def _job(name: str) -> Job:
-    return load_job(name, environ=HOME)
+    return load_job(name, environ=_HOME)
 
 
 @cache
