@@ -68,6 +68,8 @@ class Names:
     variables: tuple[Named, ...]
     constants: tuple[Named, ...]
     decided: tuple[Decided, ...]
+    predefined: tuple[str, ...]
+    """HOME and USER, where they need no variable."""
     secret: tuple[Decided, ...]
     """Decided inputs whose text must not be written; those that are referred to are variables."""
 
@@ -113,10 +115,12 @@ class Structure:
         decided = self._decided()
         secret = [one for one in decided if holds_secret(one.name, one.text or "")]
         refused = {one.name for one in decided} - {one.name for one in secret}
+        free = [name for name in variables if name in used - refused]
         return Names(
-            tuple(one for name, one in variables.items() if name in used - refused and not self._predefined(name)),
+            tuple(variables[name] for name in free if not self._predefined(name)),
             tuple(one for name, one in constants.items() if name in used),
             tuple(one for one in decided if one.name in refused),
+            tuple(filter(self._predefined, free)),
             tuple(secret),
         )
 

@@ -124,7 +124,8 @@ class _Writer:
         return lines
 
     def _imported(self, names: Names) -> Lines:
-        unquoted = sorted(self._reading.unquoted.intersection(one.name for one in names.variables))
+        outside = [*(one.name for one in names.variables), *names.predefined]
+        unquoted = sorted(self._reading.unquoted.intersection(outside))
         elsewhere = self._launch.file if self._launch.file != self._reading.file else None
         return [
             "imported:",

@@ -12,7 +12,7 @@ from submitter.job.fields import Section, integer, is_null, read_text
 from submitter.job.model import RawText, Variable
 from submitter.job.nearest import nearest
 from submitter.job.scalars import Resolved, visible
-from submitter.job.variables import raw_text
+from submitter.job.variables import PREDEFINED, environment, raw_text
 
 KEYS = ("script", "launch_line", "decided", "unquoted")
 
@@ -33,20 +33,28 @@ def decided(name: str, node: Node, place: Place, given: Mapping[str, str], envir
     return Resolved(RawText(own or ""), own or "", place)
 
 
-def check_imported(top: Section, variables: Mapping[str, Variable]) -> None:
+def check_imported(top: Section, variables: Mapping[str, Variable], environ: Mapping[str, str]) -> None:
     """UsageError: keys of the wrong kind, an unknown name, a value that bash would split where the script has it."""
     section = top.section("imported", KEYS)
     section.get("script", read_text)
     section.get("launch_line", integer(1, MAX_LINE))
     listed = top.section("variables", None)
     for name, place in _unquoted(section):
+        if name in PREDEFINED and name not in variables:
+            _check_whole(name, environ.get(name, ""), environment(name))
+            continue
         if name not in listed.entries:
             raise UsageError("job.unquoted_name", place, name=name, nearest=nearest(name, listed.entries))
         variable = variables[name]
         node = listed.entries[name].node
         is_own = isinstance(node, Scalar) and node.text == variable.text
-        if variable.origin != "file" and not is_own and _SPLIT.search(variable.text):
-            raise UsageError("job.unquoted_value", variable.place, name=name)
+        if variable.origin != "file" and not is_own:
+            _check_whole(name, variable.text, variable.place)
+
+
+def _check_whole(name: str, text: str, place: Place) -> None:
+    if _SPLIT.search(text):
+        raise UsageError("job.unquoted_value", place, name=name)
 
 
 def _decided_text(node: Node, place: Place) -> str | None:

@@ -66,7 +66,7 @@ def _job(
     scope = Scope(shown, environ, as_bash="imported" in root.entries)
     top = Section(root.entries, "", place, scope)
     variables = resolve_variables(declared(top), scope, environ, sets)
-    check_imported(top, variables)
+    check_imported(top, variables, environ)
     cluster = sections.cluster(top)
     return Job(
         name=top.need("name", sections.read_name),

@@ -33,6 +33,14 @@ class TestReferences:
         assert done.data["variables"] == {"USER": ""}
         assert arguments(load_text(done.text, tmp_path, environ={"HOME": "/h"})) == ["a.b=/h", "a.c="]
 
+    def test_a_home_folder_that_bash_would_split(self, tmp_path: Path) -> None:
+        words = [word("a.b=", put("HOME", given="/root")), word("a.c=", put("V", "x"))]
+        done = Written(tmp_path, launch(*words), reading(unquoted=["HOME", "V", "W"]))
+        assert done.data["imported"]["unquoted"] == ["HOME", "V"]
+        for environ in ({"HOME": "/home/a b"}, {"V": "a b"}):
+            with pytest.raises(UsageError, match="quotes"):
+                done.words(**environ)
+
     def test_what_the_script_sets_is_a_constant(self, tmp_path: Path) -> None:
         name = own("NAME", "qwen ", put("SIZE", "8B"), line=7, comments=["the run"], note="date +%F")
         done = Written(tmp_path, launch(word("a.b=", name), word("a.c=x-", again(name))))
