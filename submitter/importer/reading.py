@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from submitter.errors import Place, UsageError
-from submitter.importer.model import Decided, Input, Launch, Note, Reading, Template
+from submitter.importer.comments import cut_short
+from submitter.importer.model import Decided, Definition, Input, Launch, Note, Reading, Template
 from submitter.importer.shell.flow import ExitShell
 from submitter.importer.shell.launching import has_overrides, prepares
 from submitter.importer.shell.parameters import divisible
@@ -26,10 +27,13 @@ def read_script(
 
     UsageError, with file and line: it cannot be read, does something that no job file can express, or starts nothing.
     """
-    tree = parse(read_source(path, shown), shown)
+    text = read_source(path, shown)
+    tree = parse(text, shown)
     record = Record(environ, sets, this_machine())
     params = [Element(literal(argument)) for argument in arguments]
     shell = Shell(record, shown, shown, params, cwd)
+    for line in cut_short(text):
+        shell.note("importer.comment_cuts", line=line)
     ended = _run(shell, tree)
     launches = tuple(_chosen(record))
     if not launches:
@@ -38,7 +42,7 @@ def read_script(
     return Reading(
         file=shown,
         launches=launches,
-        notes=tuple(record.notes) + tuple(_left_out(record, launches)),
+        notes=(*record.notes, *_left_out(record, launches), *_left_empty(record, launches)),
         decided=_all_decided(record, launches),
         unquoted=frozenset(record.unquoted),
         comments=_top_comments(tree),
@@ -92,10 +96,20 @@ def _left_out(record: Record, launches: Sequence[Launch]) -> list[Note]:
     ]
 
 
+def _left_empty(record: Record, launches: Sequence[Launch]) -> Iterator[Note]:
+    """What a launch gets that only the machine knows."""
+    for launch in launches:
+        used = dict.fromkeys(leaf for template in _templates(launch) for leaf in leaves(template))
+        for leaf in used:
+            if isinstance(leaf, Definition) and leaf in record.unknown:
+                values = {"name": leaf.name, "what": record.unknown[leaf]}
+                yield Note("importer.left_empty", "warning", launch.file, leaf.line, values)
+
+
 def _nothing_started(shell: Shell, ended: ExitShell | None, record: Record) -> UsageError:
     said = " / ".join(record.said)[:200]
     if ended is not None:
-        return UsageError("importer.ends", Place(shell.file, ended.line), status=ended.status, said=said or "-")
+        return UsageError("importer.ends", ended.place, status=ended.status, said=said or "-")
     if record.launches:
         first = record.launches[0]
         return UsageError("importer.only_prepares", Place(first.file, first.line), target=first.target.text[:80])

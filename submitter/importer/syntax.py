@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from submitter.errors import Place, UsageError
+from submitter.importer.comments import with_closed_comments
 
 Node = dict[str, Any]
 
 MAX_BYTES = 2_000_000
 """A hundred times the longest published launch script; shfmt reads this in half a second."""
 _TIMEOUT_S = 20
-_AT = re.compile(r"^<standard input>:(\d+):\d+: (.*)$", re.MULTILINE)
+_MAX_REPAIRS = 30
+_DOTTED_KEY = re.compile(r"\[([A-Za-z_][\w-]*(?:[./-][\w-]+)+)\](?==)")
+_BRACKET = re.compile(r"(\d+):(\d+): `\[x\]` must be followed")
+_AT = re.compile(r"^(?:<standard input>:)?(\d+):\d+: (.*)$", re.MULTILINE)
 
 
 def read_source(path: Path, shown: str) -> str:
@@ -47,8 +51,21 @@ def read_source(path: Path, shown: str) -> str:
 
 def parse(text: str, shown: str) -> Node:
     """The File node. UsageError: a syntax error, with its line, or nesting that is too deep."""
+    text = with_closed_comments(text)
+    for _ in range(_MAX_REPAIRS):
+        done = _parsed(text, shown)
+        if done.returncode == 0:
+            return _tree(done.stdout, shown)
+        repaired = _repaired(text, done.stderr.decode(errors="replace"))
+        if repaired is None:
+            break
+        text = repaired
+    raise _syntax_error(done.stderr.decode(errors="replace"), shown)
+
+
+def _parsed(text: str, shown: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        done = subprocess.run(
+        return subprocess.run(
             [_shfmt(), "--to-json", "--language-dialect", "bash"],
             input=text.encode(),
             capture_output=True,
@@ -57,10 +74,28 @@ def parse(text: str, shown: str) -> Node:
         )
     except subprocess.TimeoutExpired:
         raise UsageError("importer.parse_slow", Place(shown), limit=_TIMEOUT_S) from None
-    if done.returncode != 0:
-        raise _syntax_error(done.stderr.decode(errors="replace"), shown)
+
+
+def _repaired(text: str, stderr: str) -> str | None:
+    """shfmt takes two things for errors that bash does not; what they stand for is spelled so that both read it."""
+    if "arithmetic" in stderr and (quoted := _DOTTED_KEY.sub(r'["\1"]', text)) != text:  # declare -A M=([a.b]=1)
+        return quoted
+    found = _BRACKET.search(stderr)
+    if found is None:
+        return None
+    lines = text.split("\n")  # A=(--freq [0]*4): a word, no index
+    line, column = int(found[1]) - 1, int(found[2]) - 1
+    as_bytes = lines[line].encode()
+    at = as_bytes.rfind(b"[", 0, column + 1)
+    if at < 0:
+        return None
+    lines[line] = (as_bytes[:at] + b"\\" + as_bytes[at:]).decode()
+    return "\n".join(lines)
+
+
+def _tree(output: bytes, shown: str) -> Node:
     try:
-        tree: Node = json.loads(done.stdout)
+        tree: Node = json.loads(output)
     except RecursionError:
         raise UsageError("importer.too_deep", Place(shown)) from None
     return tree

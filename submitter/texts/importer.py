@@ -18,7 +18,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{limit} 秒内未能完成语法分析；请缩短脚本",
     ),
     "importer.too_deep": ("is nested too deeply to be read", "嵌套过深，无法读取"),
-    "importer.syntax": ("bash could not read this: {problem}", "bash 无法读懂此处：{problem}"),
+    "importer.syntax": ("cannot be read as bash: {problem}", "无法按 bash 语法读取：{problem}"),
     "importer.no_shfmt": (
         "shfmt is not there: pip install shfmt-py (it belongs to npurun's own dependencies)",
         "找不到 shfmt：请执行 pip install shfmt-py（它是 npurun 自身的依赖）",
@@ -35,6 +35,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "importer.endless_loop": (
         "cannot be imported: a loop of more than {limit} rounds; does it wait for something?",
         "无法导入：循环超过 {limit} 次；它在等待什么吗？",
+    ),
+    "importer.too_many_words": (
+        "cannot be imported: braces that stand for more than {limit} words",
+        "无法导入：花括号展开超过 {limit} 个词",
     ),
     "importer.recursion": (
         "cannot be imported: more than {limit} functions or scripts inside each other",
@@ -68,7 +72,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "bash stops here: the substring ends before it begins",
         "bash 会在此停止：子串的结尾在开头之前",
     ),
-    "importer.bad_indirect": ("bash stops here: {name} is no name of a variable", "bash 会在此停止：{name} 不是变量名"),
     "importer.ends": (
         "the script ends here with status {status} before it starts a training; it says: {said}; its arguments go "
         "after --, its variables by --set",
@@ -132,6 +135,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} is not set and has no default: bash puts nothing there; set it in the job file "
         "or by --set {name}=VALUE",
         "{name} 未设置且没有默认值：bash 会代入空串；请在作业文件中或用 --set {name}=VALUE 设置",
+    ),
+    "importer.left_empty": (
+        "{name} is left empty, since only the machine knows {what}: set it in the job file or by --set {name}=VALUE",
+        "{name} 留空，因为只有运行它的机器才知道 {what}：请在作业文件中或用 --set {name}=VALUE 设置",
+    ),
+    "importer.comment_cuts": (
+        "a comment inside a command that goes on: bash ends the command here, what follows is not passed on",
+        "命令续行中间出现注释：bash 在此结束命令，其后的内容不会传递",
+    ),
+    "importer.no_shopt": (
+        "shopt {name} has no effect on the import: patterns are read without it",
+        "shopt {name} 对导入不起作用：模式按未启用它读取",
     ),
     "importer.bad_export": ("bash cannot export {text}", "bash 无法导出 {text}"),
     "importer.cut_short": (

@@ -40,7 +40,7 @@ class Assignments:
             texts = [text_of(self._words.parameter_value(name)) or "0", text_of(value) or "0"]
             return literal(str(sum(total.of_text(text) for text in texts)))
         if variable is None and self._shell.given(name) is None:
-            return value
+            return joined([self._shell.input(name), value])
         return joined([self._words.parameter_value(name), value])
 
     def _assign_array(self, name: str, node: Node) -> None:
@@ -79,14 +79,15 @@ class Assignments:
         shell.status = 0
         kind = node["Variant"]["Value"]
         options = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("-"))
-        removing = "n" in options and kind == "export"
+        plus = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("+"))
+        removing = ("n" in options and kind == "export") or "x" in plus
         for arg in node.get("Args", []):
             if arg.get("Name") is None:
                 if not _option(arg):
-                    self._declare_dynamic(kind, arg)
+                    self._declare_dynamic(kind == "export" or "x" in options, arg)
                 continue
             self._declare_one(kind, options, arg, removing)
-        return 0 if kind != "local" else shell.status
+        return 0
 
     def _declare_one(self, kind: str, options: str, arg: Node, removing: bool) -> None:
         shell = self._shell
@@ -99,11 +100,14 @@ class Assignments:
             shell.variables[name] = Variable(None, {}, keyed=True, line=shell.line)
         if "i" in options:
             shell.variables[name] = Variable(None, integer=True, line=shell.line)
+        if set(options) & set("nlu") and kind != "export":
+            raise shell.fail("importer.unsupported", what=f"{kind} {options}")
         export = kind == "export" or "x" in options
         if arg.get("Naked"):
             if "a" in options and name not in shell.variables:
                 shell.assign_array(name, {})
-            self._export(name, not removing) if export else None
+            if export or removing:
+                self._export(name, not removing)
             return
         for one in _brace_expanded(arg):
             self.assign(one, export=export)
@@ -112,8 +116,10 @@ class Assignments:
             shell.assign(name, literal(str(number)))
         if removing:
             self._export(name, False)
+        if kind == "readonly" or "r" in options:
+            shell.variables[name] = replace(shell.variables[name], readonly=True)
 
-    def _declare_dynamic(self, kind: str, arg: Node) -> None:
+    def _declare_dynamic(self, export: bool, arg: Node) -> None:
         """`export "$pair"`, `declare "$name=$value"`: the name is only known now."""
         for field in self._words.fields([arg["Value"]]):
             name, equals, value = field.text.partition("=")
@@ -123,8 +129,8 @@ class Assignments:
                 continue
             self._shell.decide(field.template)
             if equals:
-                self._shell.assign(name, literal(value), export=kind == "export")
-            elif kind == "export":
+                self._shell.assign(name, literal(value), export=export)
+            elif export:
                 self._export(name, True)
 
     def _export(self, name: str, exported: bool) -> None:

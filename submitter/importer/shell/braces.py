@@ -12,6 +12,11 @@ _SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
 MAX_WORDS = 10_000
 """`{1..9}{1..9}…` multiplies; Linux takes no longer command line in practice."""
 
+
+class TooManyWordsError(Exception):
+    pass
+
+
 Item = str | Node
 """One typed character, with its backslash where it has one, or a part that is no typed text."""
 
@@ -23,7 +28,7 @@ def expanded(parts: Sequence[Node]) -> Iterator[Sequence[Node]]:
         return
     for number, items in enumerate(_expand(_items(parts))):
         if number >= MAX_WORDS:
-            return
+            raise TooManyWordsError
         yield _parts(items, parts)
 
 
@@ -103,7 +108,9 @@ def _sequence(first: str, last: str, step: str | None) -> list[str]:
     low, high = (ord(first), ord(last)) if letters else (int(first), int(last))
     by = abs(int(step)) if step and int(step) else 1
     numbers = range(low, high + 1, by) if low <= high else range(low, high - 1, -by)
+    if len(numbers) > MAX_WORDS:
+        raise TooManyWordsError
     if letters:
-        return [chr(number) for number, _ in zip(numbers, range(MAX_WORDS), strict=False)]
+        return [chr(number) for number in numbers]
     width = max(len(first), len(last)) if any(re.match(r"-?0\d", end) for end in (first, last)) else 0
-    return [f"{number:0{width}d}" for number, _ in zip(numbers, range(MAX_WORDS), strict=False)]
+    return [f"{number:0{width}d}" for number in numbers]

@@ -20,6 +20,7 @@ Arguments = Sequence[Element]
 Builtin = Callable[["Statements", Arguments], int]
 
 _SHOWN = 60
+_NO_EFFECT = ("nocasematch", "nocaseglob", "dotglob", "globstar", "failglob", "lastpipe", "expand_aliases")
 
 
 def _set(statements: Statements, arguments: Arguments) -> int:
@@ -52,8 +53,13 @@ def _switch(shell: Shell, option: str, sign: str) -> None:
 
 def _shopt(statements: Statements, arguments: Arguments) -> int:
     texts = [argument.text for argument in arguments]
-    for name in texts[1:]:
-        _switch(statements.shell, name, "-" if texts[0] == "-s" else "+")
+    names = [text for text in texts if not text.startswith("-")]
+    if "-q" in texts or not {"-s", "-u"} & set(texts):
+        return int(not all(name in statements.shell.options for name in names))
+    for name in names:
+        if name in _NO_EFFECT and "-s" in texts:
+            statements.shell.note("importer.no_shopt", name=name)
+        _switch(statements.shell, name, "-" if "-s" in texts else "+")
     return 0
 
 
@@ -72,17 +78,26 @@ def _unset(statements: Statements, arguments: Arguments) -> int:
         name = argument.text
         if name.startswith("-"):
             continue
-        if name in shell.variables or shell.given(name) is not None:
-            shell.unset(name)
-        else:
-            shell.variables[name] = Variable(None)
-        if name in shell.functions and name not in shell.record.environ:
+        if element := re.fullmatch(r"([A-Za-z_]\w*)\[(.+)\]", name):
+            _unset_element(shell, element[1], element[2])
+            continue
+        if arguments[0].text == "-f" or (name in shell.functions and name not in shell.variables):
             shell.functions.pop(name, None)
+        else:
+            shell.unset(name)
     return 0
 
 
+def _unset_element(shell: Shell, name: str, index: str) -> None:
+    variable = shell.variables.get(name)
+    key: int | str = int(index) if index.isdigit() and not (variable and variable.keyed) else index
+    if variable is not None and variable.elements is not None:
+        elements = {one: value for one, value in variable.elements.items() if one != key}
+        shell.assign_array(name, elements, keyed=variable.keyed)
+
+
 def _exit(statements: Statements, arguments: Arguments) -> int:
-    raise ExitShell(_status(statements.shell, arguments), statements.shell.line)
+    raise ExitShell(_status(statements.shell, arguments), statements.shell.place())
 
 
 def _return(statements: Statements, arguments: Arguments) -> int:
@@ -116,7 +131,16 @@ def _cd(statements: Statements, arguments: Arguments) -> int:
         shell.note("importer.no_such_folder", path=path[:120])
         return 1
     shell.variables["OLDPWD"] = Variable(literal(shell.cwd))
+    shell.left.append(shell.cwd)
     shell.cwd = files.absolute(shell, path)
+    return 0
+
+
+def _popd(statements: Statements, _arguments: Arguments) -> int:
+    shell = statements.shell
+    if not shell.left:
+        return 1
+    shell.cwd = shell.left.pop()
     return 0
 
 
@@ -172,7 +196,7 @@ BUILTINS: dict[str, Builtin] = {
     "set": _set, "shopt": _shopt, "shift": _shift, "unset": _unset, "exit": _exit, "return": _return,
     "break": _break, "continue": _continue, "cd": _cd, "pushd": _cd, "pwd": _pwd, "test": _test, "[": _bracket,
     "true": _true, ":": _true, "false": _false, "echo": _echo, "printf": _printf, "alias": _true, "hash": _true,
-    "popd": _true, "bind": _true, "history": _true, "enable": _true, "caller": _true, "jobs": _true, "disown": _true,
+    "popd": _popd, "bind": _true, "history": _true, "enable": _true, "caller": _true, "jobs": _true, "disown": _true,
     "clear": _true, "sync": _true, "ulimit": _not_carried("ulimit"), "umask": _not_carried("umask"),
     "trap": _not_carried("trap"), "wait": _not_carried("wait"), "kill": _not_carried("kill"),
 }  # fmt: skip

@@ -25,6 +25,7 @@ _NOT_CARRIED = {
 }  # fmt: skip
 """What launch scripts do around a launch: the job file need not do it, or it is said."""
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w@/]*(?:\.[\w@/]+)+=|[+~]{1,2}[A-Za-z_][\w.@/]*=|--[A-Za-z][\w-]*(?:=|$)")
+_OTHER_LAUNCHERS = ("accelerate", "deepspeed", "mpirun", "mpiexec", "srun")
 _SHELLS = ("bash", "sh", "/bin/bash", "/usr/bin/bash", "/bin/sh")
 _BUILTINS: dict[str, Callable[[Statements, Sequence[Element]], int]] = {
     **BUILTINS, **LINES, **WRAPPERS, "source": scripts.source, ".": scripts.source, "eval": scripts.evaluate,
@@ -37,7 +38,8 @@ def run_command(statements: Statements, fields: Sequence[Element]) -> int:
     name, arguments = fields[0].text, list(fields[1:])
     if name in shell.functions:
         return statements.call_function(shell.functions[name], arguments)
-    builtin = _BUILTINS.get(name)
+    base = os.path.basename(name)  # noqa: PTH119
+    builtin = _BUILTINS.get(base if name.startswith("/") and base in WRAPPERS else name)
     if builtin is not None:
         return builtin(statements, arguments)
     if launching.launch(shell, fields):
@@ -80,6 +82,8 @@ def _unknown(shell: Shell, fields: Sequence[Element]) -> int:
         shell.note("importer.probe", "note", command=shown)
         if name in launching.ABSENT:
             return 127
+    elif name in _OTHER_LAUNCHERS:
+        raise shell.fail("importer.unsupported", what=f"{name}, which starts processes its own way")
     elif os.path.basename(name) in _NOT_CARRIED:  # noqa: PTH119
         shell.note("importer.not_carried", "note", command=shown)
     else:

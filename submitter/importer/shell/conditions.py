@@ -12,6 +12,7 @@ from submitter.importer.model import Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import Arithmetic
 from submitter.importer.shell.files import exists, is_file, is_folder, size_of
+from submitter.importer.shell.flow import DiscardCommand
 from submitter.importer.shell.state import Element, Shell
 from submitter.importer.shell.template import literal
 from submitter.importer.syntax import Node
@@ -26,10 +27,6 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 _TEXTS: dict[str, Callable[[str, str], bool]] = {
     "=": lambda a, b: a == b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b, ">": lambda a, b: a > b,
-}  # fmt: skip
-_CLASSES = {
-    "[:space:]": r"\s", "[:digit:]": "0-9", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9", "[:upper:]": "A-Z",
-    "[:lower:]": "a-z",
 }  # fmt: skip
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MODES = {"-r": os.R_OK, "-w": os.W_OK, "-x": os.X_OK}
@@ -76,6 +73,8 @@ def test_clause(words: Words, node: Node) -> int:
     """The status of `[[ node ]]`."""
     try:
         return int(not _clause(words, node))
+    except DiscardCommand:
+        return 1
     except WrongTestError as error:
         words.shell.note("importer.bad_test", problem=str(error)[:80])
         return 2
@@ -151,7 +150,7 @@ def binary(shell: Shell, left: Template, sign: str, right: Template) -> bool:
 
 
 def _integer(text: str) -> int:
-    if _INTEGER.fullmatch(text) is None:
+    if _INTEGER.fullmatch(text) is None or abs(int(text)) >= 1 << 63:
         raise WrongTestError(f"{text}: integer expression expected")
     return int(text)
 
@@ -221,10 +220,10 @@ def _regex(words: Words, node: Node) -> bool:
     text = shell.decide(words.text(node["X"]))
     chars = words.pattern(node["Y"])
     expression = "".join(char.text if char.special else re.escape(char.text) for char in chars)
-    for name, inside in _CLASSES.items():
-        expression = expression.replace(name, inside)
+    for name, inside in patterns.CLASSES.items():
+        expression = expression.replace(f"[:{name}:]", inside)
     try:
-        found = re.search(expression, text)
+        found = re.search(re.sub(r"(?<!\\)\$$", r"\\Z", expression), text, re.DOTALL)
     except re.error as error:
         raise shell.fail("importer.unsupported", what=f"the expression {expression[:40]}: {error}") from None
     groups = [found[0], *(group or "" for group in found.groups())] if found else []

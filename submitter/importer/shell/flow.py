@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from submitter.errors import Place
+
 
 class ExitShell(Exception):
-    def __init__(self, status: int, line: int) -> None:
+    def __init__(self, status: int, place: Place) -> None:
         super().__init__(status)
         self.status = status
-        self.line = line
+        self.place = place
 
 
 class DiscardCommand(Exception):

@@ -14,7 +14,7 @@ from submitter.importer.shell.template import EMPTY, joined, literal
 
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
-_WRAPPERS = ("uv", "nsys", "msprof", "numactl", "conda", "poetry", "srun", "mpirun", "ascend-dmi", "pixi", "rye", "pdm")
+_WRAPPERS = ("uv", "nsys", "msprof", "numactl", "conda", "poetry", "ascend-dmi", "pixi", "rye", "pdm")
 """They run what stands behind their own options; what these are is not looked at."""
 _TAKE_VALUE = frozenset({"-X", "-W", "--check-hash-based-pycs"})
 _NOT_TRAINERS = (
@@ -36,7 +36,9 @@ _DEVICE_MODULES = re.compile(
     r"\s*(?:import\s+(?:torch\s*,\s*)?(?:torch_npu|acl|vllm_ascend)\s*;?\s*)+(?:print\([^)]*\)\s*)?"
 )
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@-]*=.*", re.DOTALL)
-_PREPARING = re.compile(r"preprocess|prepare|download|convert|data_process|tokenize|merge|check|eval|print|tools?[./]")
+_PREPARING = re.compile(
+    r"preprocess|prepare|download|convert|data_process|tokenize|merge|check|eval|print|tools?[./]|server|router"
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def _python(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Fo
             return None
         if option == "-m" or re.fullmatch(r"-[A-Za-z]*m", option):
             return _module(rest[1:], (*runner, *before))
+        if attached := re.fullmatch(r"-m(.+)", option):  # -mpackage.module
+            return _module([replace(rest[0], template=literal(attached[1])), *rest[1:]], (*runner, *before))
         take = 2 if option in _TAKE_VALUE else 1
         before += [field.text for field in rest[:take]]
         rest = rest[take:]
@@ -191,18 +195,13 @@ def _uv_alone(fields: list[Element], runner: tuple[str, ...]) -> _Found | None:
 
 def _ray(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Found | None:
     found = submission(shell, fields[3:])
-    inner = _recognised(shell, _without_assignments(list(found.command)), (*runner, "ray", "job", "submit", "--"))
-    if inner is None:
-        return None
-    return replace(inner, submission=found)
-
-
-def _without_assignments(fields: list[Element]) -> list[Element]:
-    while fields and fields[0].text == "env":
-        fields = fields[1:]
-        while fields and re.match(r"[A-Za-z_]\w*=", fields[0].text):
-            fields = fields[1:]
-    return fields
+    command, env = list(found.command), list(found.env)
+    while command and (command[0].text == "env" or re.match(r"[A-Za-z_]\w*=", command[0].text)):
+        word = command.pop(0)
+        if word.text != "env":  # the shell of Ray's entrypoint reads `A=b command`
+            env.append(Exported(word.text.partition("=")[0], Value(after_equals(shell, word)), shell.line))
+    inner = _recognised(shell, command, (*runner, "ray", "job", "submit", "--"))
+    return None if inner is None else replace(inner, submission=replace(found, env=tuple(env)))
 
 
 # ── what goes with it ────────────────────────────────────────────────────────────────────────────────────────────────

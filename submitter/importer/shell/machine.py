@@ -18,7 +18,7 @@ _CONSTANT: dict[str, Callable[[Shell], str]] = {
     "?": lambda shell: str(shell.status),
     "-": lambda shell: "".join(sorted(option for option in shell.options if len(option) == 1)) + "hB",
     "LINENO": lambda shell: str(shell.line),
-    "BASH_SOURCE": lambda shell: shell.path,
+    "BASH_SOURCE": lambda shell: shell.source or shell.path,
     "OSTYPE": lambda _: "linux-gnu",
     "BASH_VERSION": lambda _: "5.2.15(1)-release",
     "BASH": lambda _: "/bin/bash",
@@ -35,6 +35,7 @@ _MACHINE: dict[str, tuple[str, Callable[[Shell], str]]] = {
 }
 _UNKNOWN = {"RANDOM": "$RANDOM", "SRANDOM": "$SRANDOM", "$": "$$", "!": "$!", "PPID": "$PPID", "BASHPID": "$BASHPID",
             "SECONDS": "$SECONDS", "EPOCHREALTIME": "$EPOCHREALTIME"}  # fmt: skip
+_NOT_READ = ("FUNCNAME", "BASH_LINENO", "_", "BASH_COMMAND")
 _NAMES = {"$": "process_id", "!": "background_id"}
 _STRFTIME = re.compile(r"%([-_0^#]?)([A-Za-z%])")
 _PLAIN_CODES = "aAbBcdDeFgGHIjklmMnprRsStTuUVwWxXyYzZhC%"
@@ -49,6 +50,8 @@ def special(shell: Shell, name: str) -> Template | None:
     if name in _MACHINE:
         what, value = _MACHINE[name]
         return shell.from_machine(what, name, value(shell))
+    if name in _NOT_READ:
+        raise shell.fail("importer.unsupported", what=f"${name}")
     if name in _UNKNOWN:
         return shell.unknown(_UNKNOWN[name], _NAMES.get(name, name.lower()))
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -68,6 +68,11 @@ class Parameters:
         else:
             yield from self._operated(node, name, value, quoted)
 
+    def is_empty(self, node: Node) -> bool:
+        """Of `$@`, `${A[@]}`: it has no elements."""
+        value = self._value(node, node["Param"]["Value"])
+        return isinstance(value, Elements) and not value.items
+
     # ── what a name is ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _value(self, node: Node, name: str) -> Scalar | Elements:
@@ -93,7 +98,7 @@ class Parameters:
         if variable.elements is None:
             return {0: Element(variable.value)} if variable.value is not None else {}
         if variable.keyed:
-            return dict(variable.elements)
+            return {key: variable.elements[key] for key in in_hash_order(variable.elements)}
         return dict(sorted(variable.elements.items(), key=lambda item: int(item[0])))
 
     def _key(self, name: str, index: Node) -> int | str:
@@ -203,10 +208,16 @@ class Parameters:
     def _list_operator(self, exp: Node, items: list[Element], quoted: bool) -> list[Element] | _Word | None:
         sign = exp["Op"]
         if sign in (":-", "-"):
-            return items if items and any(item.template for item in items) else _Word(self._word(exp, quoted))
+            return items if self._counts(sign, items) else _Word(self._word(exp, quoted))
         if sign in (":+", "+"):
-            return _Word(self._word(exp, quoted)) if items else None
+            return _Word(self._word(exp, quoted)) if self._counts(sign, items) else None
         return [Element(self._text_operator(sign, exp, item.template), item.line) for item in items]
+
+    def _counts(self, sign: str, items: list[Element]) -> bool:
+        """Whether a list is there; with a colon: and is not one empty text."""
+        if sign[0] != ":" or len(items) != 1:
+            return bool(items)
+        return never_empty(items[0].template) or bool(self._shell.decide(items[0].template))
 
     def _sliced(self, node: Node, items: list[Element]) -> list[Element]:
         """`${A[@]:2:3}`: three elements from index 2 on; an array may have holes, `$@` begins with `$0`."""
@@ -245,7 +256,7 @@ class Parameters:
     def _indirect(self, node: Node, value: Scalar, quoted: bool) -> Iterator[Piece]:
         name = self._shell.decide(value.template)
         if not _NAME.fullmatch(name):
-            raise self._shell.stops("importer.bad_indirect", name=name[:60])
+            raise self._shell.fail("importer.unsupported", what=f"${{!…}} of {name[:60]}")
         yield from self.pieces({**node, "Excl": False, "Param": {"Value": name}}, quoted)
 
     def _default(self, exp: Node, name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:
@@ -348,11 +359,17 @@ class Parameters:
     def _replaced(self, repl: Node, template: Template) -> Template:
         text = self._shell.decide(template)
         pattern = self._words.pattern(repl["Orig"]) if repl.get("Orig") else []
-        by = self._shell.decide(self._words.text(repl["With"])) if repl.get("With") else ""
+        by = self._replacement(repl["With"]) if repl.get("With") else ""
         where = "/" if repl.get("All") else ""
         if not where and pattern and pattern[0].text in "#%" and pattern[0].special:
             where, pattern = pattern[0].text, pattern[1:]
         return literal(patterns.replaced(text, pattern, by, where))
+
+    def _replacement(self, word: Node) -> str:
+        atoms = self._words.atoms(word)
+        if any("&" in atom.text and not atom.quoted for atom in atoms):  # since 5.2 it is what was found
+            raise self._shell.fail("importer.unsupported", what="& in ${V/x/&}, which bash reads by its version")
+        return self._shell.decide(joined(atom.template for atom in atoms))
 
     def _substring(self, cut: Node, template: Template) -> Template:
         from submitter.importer.shell.arithmetic import Arithmetic
@@ -408,6 +425,21 @@ _OPERATORS = {
     ":+": Parameters._alternative, "+": Parameters._alternative,
 }  # fmt: skip
 _CASES = ("^", "^^", ",", ",,")
+
+
+_FNV_OFFSET, _FNV_PRIME, _BUCKETS = 2166136261, 16777619, 1024
+
+
+def in_hash_order(keys: Iterable[int | str]) -> list[int | str]:
+    """As bash walks an associative array: hashlib.c's FNV-1 in 1,024 buckets, the newest first in each."""
+
+    def bucket(key: int | str) -> int:
+        value = _FNV_OFFSET
+        for byte in str(key).encode():
+            value = ((value * _FNV_PRIME) & 0xFFFFFFFF) ^ byte
+        return value % _BUCKETS
+
+    return [key for _, _, key in sorted((bucket(key), -number, key) for number, key in enumerate(keys))]
 
 
 def _could_be_empty(template: Template) -> Input | None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 SPECIAL = "*?["
-_CLASSES = {
+CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s",
     "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9A-Fa-f", "blank": r" \t", "word": r"\w",
 }  # fmt: skip
+_QUANTIFIERS = {"?": "?", "*": "*", "+": "+", "@": "", "!": ""}
 _MAX_ENTRIES = 20_000
 """Directory entries looked at for one pattern."""
 
@@ -30,6 +31,8 @@ Pattern = Sequence[Char]
 def has_special(pattern: Pattern) -> bool:
     """A file name pattern: `[` counts only with its `]`, as bash has it."""
     for index, char in enumerate(pattern):
+        if _extended_end(pattern, index) is not None:
+            return True
         if char.special and (char.text in "*?" or (char.text == "[" and _bracket_end(pattern, index) is not None)):
             return True
     return False
@@ -41,6 +44,11 @@ def regex(pattern: Pattern, *, slash: bool = True) -> str:
     out, index = [], 0
     while index < len(pattern):
         char = pattern[index]
+        closing = _extended_end(pattern, index)
+        if closing is not None:
+            out.append(_extended(char.text, pattern[index + 2 : closing], slash=slash))
+            index = closing + 1
+            continue
         end = _bracket_end(pattern, index) if char.special and char.text == "[" else None
         if end is not None:
             out.append(_bracket(pattern[index + 1 : end]))
@@ -136,6 +144,33 @@ def _names(folder: str) -> list[str]:
         return []
 
 
+def _extended_end(pattern: Pattern, start: int) -> int | None:
+    """Where the `)` is of the `+(…)`, `@(…)` … at `start`."""
+    begins = pattern[start].special and pattern[start].text in _QUANTIFIERS
+    if not begins or start + 1 >= len(pattern) or not pattern[start + 1].special or pattern[start + 1].text != "(":
+        return None
+    depth = 0
+    for index in range(start + 1, len(pattern)):
+        text = pattern[index].text if pattern[index].special else ""
+        depth += {"(": 1, ")": -1}.get(text, 0)
+        if depth == 0:
+            return index
+    return None
+
+
+def _extended(sign: str, inner: Pattern, *, slash: bool) -> str:
+    choices, depth, start = [], 0, 0
+    for index, char in enumerate(inner):
+        text = char.text if char.special else ""
+        depth += {"(": 1, ")": -1}.get(text, 0)
+        if text == "|" and depth == 0:
+            choices.append(inner[start:index])
+            start = index + 1
+    choices.append(inner[start:])
+    body = "|".join(regex(choice, slash=slash) for choice in choices)
+    return rf"(?:(?!(?:{body})\Z).*)" if sign == "!" else f"(?:{body}){_QUANTIFIERS[sign]}"
+
+
 def _bracket_end(pattern: Pattern, start: int) -> int | None:
     """Where the `]` is that closes the `[` at `start`."""
     index = start + 1
@@ -161,7 +196,7 @@ def _class_end(pattern: Pattern, start: int) -> int | None:
     """Behind the `:]` of `[:name:]`."""
     text = "".join(char.text for char in pattern[start:])
     close = text.find(":]")
-    return start + close + 2 if close > 0 and text[:close] in _CLASSES else None
+    return start + close + 2 if close > 0 and text[:close] in CLASSES else None
 
 
 def _bracket(inner: Pattern) -> str:
@@ -171,7 +206,7 @@ def _bracket(inner: Pattern) -> str:
     out, index = [], 0
     while index < len(body):
         if body.startswith("[:", index) and (close := body.find(":]", index)) > 0:
-            out.append(_CLASSES.get(body[index + 2 : close], ""))
+            out.append(CLASSES.get(body[index + 2 : close], ""))
             index = close + 2
             continue
         if index + 2 < len(body) and body[index + 1] == "-":

@@ -26,7 +26,10 @@ def echo(shell: Shell, arguments: Sequence[Element]) -> Template:
     for number, word in enumerate(words):
         template = word.template
         if escapes and "\\" in word.text:
-            template = literal(ansi_c(shell.decide(template)))
+            text, _, rest = _printed(shell.decide(template)).partition("\0")
+            if rest:  # \c: nothing more is printed
+                return joined([*pieces, literal(" " if number else ""), literal(text)])
+            template = literal(text)
         pieces += [literal(" "), template] if number else [template]
     return joined([*pieces, literal("\n" if newline else "")])
 
@@ -48,6 +51,8 @@ def printf(shell: Shell, arguments: Sequence[Element]) -> Template:
 def _once(shell: Shell, form: str, rest: list[Element], out: list[Template]) -> int:
     """One pass over the format; returns how many arguments it took."""
     position = used = 0
+    if "%(" in form:
+        raise shell.fail("importer.unsupported", what="printf %(…)T")
     for found in _DIRECTIVE.finditer(form):
         out.append(literal(ansi_c(form[position : found.start()])))
         position = found.end()
@@ -71,7 +76,7 @@ def _formatted(shell: Shell, found: re.Match[str], argument: Template) -> Templa
     if kind == "q":
         return literal(_quoted(text))
     if kind == "b":
-        return literal(ansi_c(text))
+        return literal(_printed(text).partition("\0")[0])
     if kind == "c":
         text, kind = text[:1], "s"
     spec = "%" + found["flags"] + (found["width"] or "") + (f".{found['precision']}" if found["precision"] else "")
@@ -82,10 +87,26 @@ def _argument(kind: str, text: str) -> str | int | float:
     """What is no number counts as 0, as bash has it."""
     if kind == "s":
         return text
+    if text[:1] in ("'", '"'):  # the code of a character
+        return ord(text[1:2] or "\0")
     try:
-        return float(text or "0") if kind in "fFeEgG" else int(text or "0", 0)
+        return float(text or "0") if kind in "fFeEgG" else _integer(text or "0", kind)
     except ValueError:
         return 0
+
+
+def _integer(text: str, kind: str) -> int:
+    octal = re.fullmatch(r"([+-]?)0([0-7]+)", text)
+    value = int(f"{octal[1]}{octal[2]}", 8) if octal else int(text, 0)
+    value = max(min(value, (1 << 63) - 1), -(1 << 63))
+    return value % (1 << 64) if kind in "xXou" else value
+
+
+def _printed(text: str) -> str:
+    """Escapes as `echo -e` has them: `\\0nnn`, quotes keep their backslash. NUL stands where `\\c` ends all."""
+    text = re.sub(r"\\0([0-7]{1,3})", r"\\\1", re.sub(r"\\([\"'])", r"\\\\\1", text))
+    before, ends, _ = text.partition("\\c")
+    return ansi_c(before) + ("\0 " if ends else "")
 
 
 def _quoted(text: str) -> str:

@@ -19,10 +19,12 @@ def unquoted(text: str) -> Iterator[tuple[str, bool]]:
     """Runs of typed text with whether each was quoted by a backslash."""
     run, index = "", 0
     while index < len(text):
-        if text[index] != "\\" or index + 1 == len(text):
+        if text[index] != "\\":
             run += text[index]
             index += 1
             continue
+        if index + 1 == len(text):  # at the end of the file
+            break
         if run:
             yield run, False
             run = ""
@@ -40,13 +42,20 @@ def in_double_quotes(text: str, *, heredoc: bool = False) -> str:
 
 def ansi_c(text: str) -> str:
     """`$'…'`; what follows a NUL is lost, as in bash."""
-    return _ESCAPE.sub(_ansi_c_escape, text).partition("\0")[0]
+    made = _ESCAPE.sub(_ansi_c_escape, text).partition("\0")[0]
+    if not any("\ue100" <= char <= "\ue1ff" for char in made):
+        return made
+    # Bytes that were written one by one may be one character together.
+    pieces = [bytes([ord(char) - 0xE100]) if "\ue100" <= char <= "\ue1ff" else char.encode() for char in made]
+    return b"".join(pieces).decode(errors="surrogateescape")
 
 
 def _ansi_c_escape(match: re.Match[str]) -> str:
     for name, base in (("hex", 16), ("u", 16), ("U", 16), ("octal", 8)):
         if match[name] is not None:
             code = int(match[name], base)
+            if name in ("hex", "octal") and code & 0xFF > 0x7F:
+                return chr(0xE100 + (code & 0xFF))
             return chr(code & 0xFF if name == "octal" else code) if code <= 0x10FFFF else match[0]
     if match["control"] is not None:
         return chr(ord(match["control"]) & 0x1F)

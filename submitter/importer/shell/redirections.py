@@ -29,10 +29,11 @@ class Redirections:
         for redirection in redirections:
             found = self._redirect(redirection)
             target = found if found is not None else target
+        launches = len(shell.record.launches)
         try:
             status = run()
             if target is not None:
-                self._write(target, shell.out)
+                self._write(target, shell.out, told=launches == len(shell.record.launches))
             return status
         finally:
             shell.out, shell.stdin = out, stdin
@@ -51,11 +52,12 @@ class Redirections:
         if sign in ("<<", "<<-"):
             shell.stdin = EMPTY
             return None
+        if sign == "<":
+            shell.stdin = self.read(node)
+            return None
         template = self._words.text(node.get("Word"))
         if sign == "<<<":
             shell.stdin = joined([template, literal("\n")])
-        elif sign == "<":
-            self._read_from(template)
         elif sign in (">&", "<&"):
             if sign == ">&" and number in ("", "1") and text_of(template) != "1":
                 shell.out = []
@@ -63,10 +65,11 @@ class Redirections:
             return self._to_file(template, append=">>" in sign)
         return None
 
-    def _read_from(self, template: Template) -> None:
-        path = self._shell.decide(template)
+    def read(self, node: Node) -> Template:
+        """What is in the file of `< file`."""
+        path = self._shell.decide(self._words.text(node["Word"]))
         found = files.content(self._shell, path)
-        self._shell.stdin = found if found is not None else self._shell.unknown(f"< {path}"[:80], "input")
+        return found if found is not None else self._shell.unknown(f"< {path}"[:80], "input")
 
     def _to_file(self, template: Template, *, append: bool) -> tuple[str, bool] | None:
         shell = self._shell
@@ -79,10 +82,10 @@ class Redirections:
             shell.note("importer.no_folder", path=path[:120], folder=folder[:120])
         return path, append
 
-    def _write(self, target: tuple[str, bool], out: list[Template] | None) -> None:
+    def _write(self, target: tuple[str, bool], out: list[Template] | None, *, told: bool) -> None:
         path, append = target
         files.write(self._shell, path, joined(out or []), append=append)
-        if self._shell.quiet == 0 and out:
+        if told and out:
             self._shell.note("importer.writes_file", "warning", path=path[:120])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from submitter.importer.shell import files
@@ -18,41 +18,49 @@ if TYPE_CHECKING:
 
 Arguments = Sequence[Element]
 
+_LONG_OPTIONS = {"errexit": "e", "nounset": "u"}
+
 _SYSTEM_FILES = re.compile(r"set_env\.sh$|\.bashrc$|\.profile$|bash_profile$|/activate$|conda\.sh$|setenv")
 
 
 def bash(statements: Statements, arguments: Arguments) -> int:
     shell = statements.shell
     rest = list(arguments)
-    options: list[str] = []
-    while rest and rest[0].text.startswith("-") and rest[0].text not in ("-c", "--"):
-        options.append(rest.pop(0).text)
-    if rest and rest[0].text == "-c":
-        text = shell.decide(rest[1].template) if len(rest) > 1 else ""
-        path = rest[2].text if len(rest) > 2 else "bash"
-        return _child(statements, text, shell.file, path, list(rest[3:]))
+    letters = ""
+    while rest and rest[0].text.startswith("-") and rest[0].text != "-":
+        word = rest.pop(0).text
+        letters += word[1:] if not word.startswith("--") else ""
+        if word.endswith("o") and rest:
+            letters += _LONG_OPTIONS.get(rest.pop(0).text, "")
+    options = set(letters) & set("eufx")
+    if "c" in letters:
+        text = shell.decide(rest[0].template) if rest else ""
+        path = rest[1].text if len(rest) > 1 else "bash"
+        return _child(statements, text, shell.file, path, list(rest[2:]), options)
     if not rest:
-        return _child(statements, shell.decide(shell.stdin), shell.file, "bash", [])
-    return run_script(statements, rest[0].text, rest[1:])
+        return _child(statements, shell.decide(shell.stdin or ()), shell.file, "bash", [])
+    return run_script(statements, rest[0].text, rest[1:], options)
 
 
-def run_script(statements: Statements, path: str, arguments: Arguments) -> int:
+def run_script(statements: Statements, path: str, arguments: Arguments, options: Iterable[str] = ()) -> int:
     """Another script, as a process of its own: it gets what is exported, and gives nothing back."""
     shell = statements.shell
     template = files.content(shell, path)
     if template is None:
         shell.note("importer.script_missing", path=path[:120])
         return 127
-    return _child(statements, text_of(template), _shown(shell, path), path, list(arguments))
+    return _child(statements, text_of(template), _shown(shell, path), path, list(arguments), options)
 
 
-def _child(statements: Statements, text: str, shown: str, path: str, arguments: list[Element]) -> int:
+def _child(
+    statements: Statements, text: str, shown: str, path: str, arguments: list[Element], options: Iterable[str] = ()
+) -> int:
     shell = statements.shell
     tree = parse(text, shown)
     child = shell.fork()
     child.variables = {name: one for name, one in shell.variables.items() if one.exported or one.value is None}
-    child.functions, child.locals, child.options = {}, [], set()
-    child.params, child.path, child.file = arguments, path, shown
+    child.functions, child.locals, child.options = {}, [], set(options)
+    child.params, child.path, child.file, child.source = arguments, path, shown, ""
     status = _ended(statements.of(child), tree)
     if shell.quiet == 0 and status and not shell.record.launches:
         shell.record.said.append(f"{shown} ended with status {status}")
@@ -78,9 +86,10 @@ def source(statements: Statements, arguments: Arguments) -> int:
     if template is None:
         shell.note("importer.script_missing", path=path[:120])
         return 1
-    file, line, params = shell.file, shell.line, shell.params
+    file, line, params, source = shell.file, shell.line, shell.params, shell.source
     tree = parse(text_of(template), _shown(shell, path))
     shell.file = _shown(shell, path)
+    shell.source = path
     shell.params = list(arguments[1:]) or params
     shell.depth += 1
     shell.check_depth()
@@ -89,7 +98,8 @@ def source(statements: Statements, arguments: Arguments) -> int:
     except ReturnFrom as end:
         return end.status
     finally:
-        shell.file, shell.line, shell.params = file, line, params
+        shell.file, shell.line, shell.source = file, line, source
+        shell.params = params if len(arguments) > 1 else shell.params  # a `set --` in the file stays
         shell.depth -= 1
 
 

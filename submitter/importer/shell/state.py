@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from submitter.errors import Place, UsageError
 from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Note, Template, Value
-from submitter.importer.shell.template import EMPTY, leaves, literal, text_of
+from submitter.importer.shell.flow import DiscardCommand
+from submitter.importer.shell.template import leaves, literal, text_of
 
 MAX_STEPS = 200_000
 """Statements, words and loop rounds of one reading; the longest published script needs 2,000."""
@@ -48,6 +49,7 @@ class Variable:
     line: int = 0
     comments: tuple[str, ...] = ()
     integer: bool = False
+    readonly: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Record:
     """Names that the script asks its environment for, or that only the machine knows."""
     files: dict[str, Template | None] = field(default_factory=dict)
     """Files that the script wrote, by absolute path; None: content unknown."""
+    substitutions: list[str] = field(default_factory=list)
+    """The files of `<( )` and `>( )`."""
     folders: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
     steps: int = 0
@@ -107,6 +111,9 @@ class Record:
         return Decided(name, text, lines)
 
 
+_VERSION = [Element(literal(text)) for text in ("5", "2", "15", "1", "release", "x86_64-pc-linux-gnu")]
+
+
 class BashStopsError(UsageError):
     """bash itself ends the shell here: of a subshell only that one."""
 
@@ -122,7 +129,11 @@ class Shell:
         """As `$0` has it."""
         self.params = params
         self.cwd = cwd
-        self.variables: dict[str, Variable] = {}
+        self.left: list[str] = []
+        """Folders to which `popd` goes back."""
+        self.source = ""
+        """The file that `source` reads now, as it was called; empty: the script itself."""
+        self.variables: dict[str, Variable] = {"BASH_VERSINFO": Variable(None, dict(enumerate(_VERSION)))}
         self.functions: dict[str, Any] = {}
         self.locals: list[dict[str, Variable | None]] = []
         self.options: set[str] = set()
@@ -134,7 +145,10 @@ class Shell:
         """Greater than 0 inside a condition, where `set -e` does not count."""
         self.out: list[Template] | None = None
         """Where standard output goes: into a `$( )` or a pipe; None: to the terminal."""
-        self.stdin: Template = EMPTY
+        self.stdin: Template | None = None
+        """None: whatever the script's own standard input is."""
+        self.letter = 0
+        """How far `getopts` is inside `-ab`."""
         self.quiet = 0
         """Greater than 0 while a default is read that bash does not need: nothing of it is noted or done."""
         self.in_pipe = False
@@ -245,6 +259,9 @@ class Shell:
         if len(text_of(template)) > MAX_TEXT:
             raise self.fail("importer.variable_long", name=name, limit=MAX_TEXT)
         old = self.variables.get(name)
+        if old is not None and old.readonly:
+            self.note("importer.expansion_error", problem=f"{name}: readonly variable")
+            raise DiscardCommand(name)
         exported = export or (old.exported if old else self.given(name) is not None)
         declared = export or bool(old and old.declared)
         allexport = "a" in self.options

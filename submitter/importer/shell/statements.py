@@ -13,7 +13,7 @@ from submitter.importer.shell.commands import run_command
 from submitter.importer.shell.conditions import test_clause
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, DiscardCommand, ExitShell, ReturnFrom
 from submitter.importer.shell.redirections import Redirections
-from submitter.importer.shell.state import BashStopsError, Element, Shell
+from submitter.importer.shell.state import BashStopsError, Element, Shell, Variable
 from submitter.importer.shell.template import joined, literal, text_of
 from submitter.importer.shell.words import Words
 from submitter.importer.syntax import Node, comments_of, end_line, line_of
@@ -54,6 +54,9 @@ class Statements:
                 dropped = end_line(statement)
                 self.shell.status = 1
                 self.shell.tested = 0
+            except (ReturnFrom, BreakLoop, ContinueLoop):  # outside of any function or loop: bash says so, and goes on
+                self.shell.status = 1
+                self.shell.tested = 0
         return self.shell.status
 
     def tested(self, statements: Sequence[Node]) -> bool:
@@ -71,6 +74,9 @@ class Statements:
         child = shell.fork()
         child.out = []
         child.options.discard("e")  # bash drops it in `$( )`
+        if _only_reads(statements):
+            child.out.append(self._redirections.read(statements[0]["Redirs"][0]))
+            statements = []
         child.stdin = shell.stdin
         shell.status = Statements(child).guarded(statements)
         shell.line = line
@@ -114,7 +120,7 @@ class Statements:
         if "e" in shell.options and not shell.tested:
             if not shell.record.launches:
                 shell.note("importer.stops", line=line, status=shell.status)
-            raise ExitShell(shell.status, line)
+            raise ExitShell(shell.status, shell.place(line))
 
     def _background(self, node: Node) -> None:
         child = self.shell.fork()
@@ -178,7 +184,7 @@ class Statements:
     def _pipe(self, node: Node) -> int:
         stages = [*_stages(node["X"]), node["Y"]]
         statuses = []
-        flowing: Template = self.shell.stdin
+        flowing = self.shell.stdin
         for number, stage in enumerate(stages):
             last = number == len(stages) - 1
             child = self.shell.fork()
@@ -187,6 +193,9 @@ class Statements:
             statuses.append(Statements(child).guarded([stage]))
             if not last:
                 flowing = joined(child.out or [])
+        self.shell.variables["PIPESTATUS"] = Variable(
+            None, {number: Element(literal(str(status))) for number, status in enumerate(statuses)}
+        )
         failed = [status for status in statuses if status]
         return failed[-1] if failed and "pipefail" in self.shell.options else statuses[-1]
 
@@ -349,6 +358,12 @@ _COMMANDS: dict[str, Callable[[Statements, Node], int]] = {
     "TestClause": Statements._test,
     "TimeClause": Statements._time,
 }
+
+
+def _only_reads(statements: Sequence[Node]) -> bool:
+    """`$(<file)`."""
+    alone = len(statements) == 1 and not statements[0].get("Cmd") and len(statements[0].get("Redirs", [])) == 1
+    return alone and statements[0]["Redirs"][0]["Op"] == "<"
 
 
 def _clauses(node: Node) -> list[Node]:

@@ -29,6 +29,14 @@ def joined(templates: Iterable[Template]) -> Template:
     return tuple(parts)
 
 
+def lines_of(text: str, *, ends: bool = False) -> list[str]:
+    """At line feeds alone: str.splitlines knows ten more ends."""
+    lines = text.split("\n")
+    last = lines.pop()
+    whole = [f"{line}\n" if ends else line for line in lines]
+    return [*whole, last] if last else whole
+
+
 def is_literal(template: Template) -> bool:
     return all(isinstance(part, Lit) for part in template)
 

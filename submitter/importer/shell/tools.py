@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from submitter.importer.model import Defined, Lit, Template
 from submitter.importer.shell import files, machine
 from submitter.importer.shell.arithmetic import BINARY
+from submitter.importer.shell.patterns import CLASSES
+from submitter.importer.shell.quoting import ansi_c
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, leaves, literal
+from submitter.importer.shell.template import EMPTY, joined, leaves, lines_of, literal, text_of
 
 Arguments = Sequence[Element]
 _NUMBER = re.compile(r"-?\d+")
@@ -50,34 +52,50 @@ def _dirname(shell: Shell, arguments: Arguments) -> int:
     for argument in arguments:
         if argument.text == "--":
             continue
-        name = shell.decide(argument.template).rstrip("/") or "/"
+        given = shell.decide(argument.template)
+        name = given.rstrip("/") or given[:1]
         folder = os.path.dirname(name).rstrip("/") or ("/" if name.startswith("/") else ".")  # noqa: PTH120
         shell.write(literal(folder + "\n"))
     return 0
 
 
 def _realpath(shell: Shell, arguments: Arguments) -> int:
+    options = [argument.text for argument in arguments if argument.text.startswith("-") and argument.text != "--"]
     rest = [argument for argument in arguments if not argument.text.startswith("-")]
-    if not rest:
+    if len(rest) != 1 or set(options) - {"-f", "-e", "-m", "-s", "-q"}:
         return _unknown(shell, "realpath", arguments)
     path = shell.decide(rest[0].template)
     full = os.path.realpath(os.path.join(shell.cwd, path))  # noqa: PTH118
+    needed = full if "-e" in options else os.path.dirname(full)  # noqa: PTH120
+    if not path or ("-m" not in options and not files.exists(shell, needed)):
+        return 1
     shell.write(joined([shell.from_machine(f"realpath {path}"[:80], "path", full), literal("\n")]))
     return 0
 
 
+def _readlink(shell: Shell, arguments: Arguments) -> int:
+    if any(argument.text in ("-f", "-e", "-m") for argument in arguments):
+        return _realpath(shell, arguments)
+    path = shell.decide(arguments[-1].template) if arguments else ""
+    try:
+        target = os.readlink(os.path.join(shell.cwd, path))  # noqa: PTH115, PTH118
+    except OSError:
+        return 1
+    shell.write(joined([shell.from_machine(f"readlink {path}"[:80], "path", target), literal("\n")]))
+    return 0
+
+
 def _cat(shell: Shell, arguments: Arguments) -> int:
-    if not arguments or _texts(arguments) == ["-"]:
-        shell.write(shell.stdin)
-        return 0
-    for argument in arguments:
+    status = 0
+    for argument in [one for one in arguments if one.text != "--"] or [Element(literal("-"))]:
         path = shell.decide(argument.template)
-        found = files.content(shell, path)
+        found = (shell.stdin or EMPTY) if path == "-" else files.content(shell, path)
         if found is None:
             shell.note("importer.no_such_file", path=path[:120])
-            return 1
-        shell.write(found)
-    return 0
+            status = 1
+        else:
+            shell.write(found)
+    return status
 
 
 def _tee(shell: Shell, arguments: Arguments) -> int:
@@ -93,24 +111,47 @@ def _tee(shell: Shell, arguments: Arguments) -> int:
         else:
             shell.note("importer.tee", "note", path=path[:120])
             files.write(shell, path, None)
-    shell.write(shell.stdin)
+    shell.write(shell.stdin or EMPTY)
     return status
 
 
 def _mkdir(shell: Shell, arguments: Arguments) -> int:
+    parents = any(text.startswith("-") and "p" in text for text in _texts(arguments))
+    status = 0
     for argument in arguments:
-        if not argument.text.startswith("-"):
-            files.make_folder(shell, argument.text)
+        path = argument.text
+        if path.startswith("-"):
+            continue
+        above = os.path.dirname(path.rstrip("/")) or "."  # noqa: PTH120
+        if not parents and (files.exists(shell, path) or not files.is_folder(shell, above)):
+            status = 1
+        files.make_folder(shell, path)
     _carried(shell, "mkdir", arguments)
-    return 0
+    return status
 
 
 def _rm(shell: Shell, arguments: Arguments) -> int:
+    force = any(text.startswith("-") and "f" in text for text in _texts(arguments))
+    status = 0
     for argument in arguments:
         if not argument.text.startswith("-"):
+            status = status if force or files.exists(shell, argument.text) else 1
             files.remove(shell, argument.text)
     _carried(shell, "rm", arguments)
-    return 0
+    return status
+
+
+def _copy(name: str) -> Callable[[Shell, Arguments], int]:
+    def tool(shell: Shell, arguments: Arguments) -> int:
+        paths = [argument.text for argument in arguments if not argument.text.startswith("-")]
+        if len(paths) == 2 and not files.is_folder(shell, paths[1]) and files.is_file(shell, paths[0]):
+            files.write(shell, paths[1], files.content(shell, paths[0]))
+            if name == "mv":
+                files.remove(shell, paths[0])
+        _carried(shell, name, arguments)
+        return 0
+
+    return tool
 
 
 def _touch(shell: Shell, arguments: Arguments) -> int:
@@ -154,7 +195,7 @@ def _translated(text: str, options: str, sets: list[str]) -> str:
 
 
 def _character_set(text: str) -> str | None:
-    text = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")
+    text = ansi_c(text)
     for name, low, high in (("[:upper:]", "A", "Z"), ("[:lower:]", "a", "z"), ("[:digit:]", "0", "9")):
         text = text.replace(name, f"{low}-{high}")
     text = text.replace("[:space:]", " \t\n\r\v\f")
@@ -177,18 +218,18 @@ def _cut(shell: Shell, arguments: Arguments) -> int:
             return line
         return sign.join(pieces[first:] if found[3] else pieces[first : first + 1])
 
-    return _filter(shell, "cut", arguments, lambda text: "".join(f"{one(line)}\n" for line in text.splitlines()))
+    return _filter(shell, "cut", arguments, lambda text: "".join(f"{one(line)}\n" for line in lines_of(text)))
 
 
-def _lines_of(name: str, *, tail: bool) -> Callable[[Shell, Arguments], int]:
+def _head_or_tail(name: str, *, tail: bool) -> Callable[[Shell, Arguments], int]:
     def tool(shell: Shell, arguments: Arguments) -> int:
-        found = re.fullmatch(r"(?:-n ?)?-?(\d+)|", " ".join(_texts(arguments)))
+        found = re.fullmatch(r"(?:-n ?|-)(\d+)|", " ".join(_texts(arguments)))
         if found is None:
             return _unknown(shell, name, arguments)
         count = int(found[1] or 10)
 
         def cut(text: str) -> str:
-            lines = text.splitlines(keepends=True)
+            lines = lines_of(text, ends=True)
             return "".join(lines[-count:] if tail and count else [] if tail else lines[:count])
 
         return _filter(shell, name, arguments, cut)
@@ -203,7 +244,7 @@ def _wc(shell: Shell, arguments: Arguments) -> int:
 
 
 def _xargs(shell: Shell, arguments: Arguments) -> int:
-    if arguments:
+    if arguments or re.search(r"[\\'\"]", text_of(shell.stdin or EMPTY)):
         return _unknown(shell, "xargs", arguments)
     return _filter(shell, "xargs", arguments, lambda text: " ".join(text.split()) + "\n")
 
@@ -225,7 +266,13 @@ def _sed(shell: Shell, arguments: Arguments) -> int:
     extended = bool({"-E", "-r"} & set(texts))
     rest = [text for text in texts if text not in ("-E", "-r")]
     found = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", rest[0], re.DOTALL) if len(rest) == 1 else None
-    if found is None or not _plain_expression(found[2], extended) or re.search(r"\\[^/&.\-]", found[3]):
+    expression = _python_expression(found[2], extended) if found else None
+    if (
+        found is None
+        or expression is None
+        or (found[4] and re.match(expression, ""))
+        or re.search(r"\\[^/&.\-]", found[3])
+    ):
         return _unknown(shell, "sed", arguments)
     by = found[3].replace("\\", "") if "&" not in found[3] else None
     if by is None:
@@ -233,34 +280,51 @@ def _sed(shell: Shell, arguments: Arguments) -> int:
     count = 0 if found[4] else 1
 
     def change(text: str) -> str:
-        lines = text.splitlines(keepends=True)
-        return "".join(re.sub(found[2], lambda _: by, line, count=count) for line in lines)
+        return "".join(re.sub(expression, lambda _: by, line, count=count) + "\n" for line in lines_of(text))
 
     return _filter(shell, "sed", arguments, change)
 
 
-def _plain_expression(text: str, extended: bool) -> bool:
-    """An expression that sed and Python read the same way."""
-    return re.search(r"[(){}|+?\\]" if not extended else r"\\[^./\-]", text) is None
+def _python_expression(text: str, extended: bool) -> str | None:
+    """An expression that sed, grep and Python read the same way; None: it is not known to be one."""
+    outside = re.sub(r"\[\^?\]?[^\]]*\]", "", re.sub(r"\[:[a-z]+:\]", "", text))
+    if re.search(r"[(){}|+?\\]" if not extended else r"\\[^./\-]", outside) or "\\" in text.replace("\\.", ""):
+        return None
+    for name, inside in CLASSES.items():
+        text = text.replace(f"[:{name}:]", inside)
+    try:
+        re.compile(text)
+    except re.error:
+        return None
+    return None if "[:" in text else text
 
 
 def _grep(shell: Shell, arguments: Arguments) -> int:
-    """`grep -q text`, `grep -c`, `grep -o`, on what comes through a pipe."""
+    """`grep -q text`, `grep -c`, `grep -o`, on what comes through a pipe or from one file."""
     texts = _texts(arguments)
     options = "".join(text[1:] for text in texts if text.startswith("-"))
     rest = [text for text in texts if not text.startswith("-")]
-    if set(options) - set("qciEoFv") or len(rest) != 1 or not _plain_expression(rest[0], "E" in options):
+    expression = _python_expression(rest[0], "E" in options) if rest and "F" not in options else None
+    if rest and "F" in options:
+        expression = re.escape(rest[0])
+    if set(options) - set("qciEoFv") or len(rest) not in (1, 2) or expression is None:
         return _unknown(shell, "grep", arguments)
-    text = shell.decide(shell.stdin)
-    pattern = re.compile(re.escape(rest[0]) if "F" in options else rest[0], re.IGNORECASE if "i" in options else 0)
-    lines = [line for line in text.splitlines() if bool(pattern.search(line)) != ("v" in options)]
-    if "c" in options:
-        shell.write(literal(f"{len(lines)}\n"))
-    elif "o" in options:
-        shell.write(literal("".join(f"{one}\n" for line in lines for one in pattern.findall(line))))
-    elif "q" not in options:
-        shell.write(literal("".join(f"{line}\n" for line in lines)))
+    source = files.content(shell, rest[1]) if len(rest) > 1 else shell.stdin or EMPTY
+    if source is None or _is_unknown(shell, source):
+        return _unknown(shell, "grep", arguments)
+    pattern = re.compile(expression, re.IGNORECASE if "i" in options else 0)
+    lines = [line for line in lines_of(shell.decide(source)) if bool(pattern.search(line)) != ("v" in options)]
+    if "q" not in options:
+        shell.write(literal(_grepped(lines, options, pattern)))
     return int(not lines)
+
+
+def _grepped(lines: list[str], options: str, pattern: re.Pattern[str]) -> str:
+    if "c" in options:
+        return f"{len(lines)}\n"
+    if "o" in options:
+        return "".join(f"{one[0]}\n" for line in lines for one in pattern.finditer(line) if one[0])
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _sleep(_shell: Shell, _arguments: Arguments) -> int:
@@ -275,10 +339,10 @@ def _mktemp(shell: Shell, arguments: Arguments) -> int:
 
 def _filter(shell: Shell, name: str, arguments: Arguments, change: Callable[[str], str]) -> int:
     """What comes through a pipe, changed; of an unknown text nothing is known."""
-    if _is_unknown(shell, shell.stdin):
+    if _is_unknown(shell, shell.stdin or EMPTY):
         return _unknown(shell, name, arguments)
-    dates = _machine_only(shell.stdin)
-    text = change(shell.decide(shell.stdin))
+    dates = _machine_only(shell.stdin or EMPTY)
+    text = change(shell.decide(shell.stdin or EMPTY))
     if dates is not None:
         stripped = text.rstrip("\n")
         what = f"{dates} | {' '.join([name, *_texts(arguments)])}"[:80]
@@ -300,7 +364,9 @@ def _is_unknown(shell: Shell, template: Template) -> bool:
 
 def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
     shown = " ".join([name, *_texts(arguments)])[:60]
-    before = next((shell.record.unknown[leaf] for leaf in leaves(shell.stdin) if leaf in shell.record.unknown), "")
+    before = next(
+        (shell.record.unknown[leaf] for leaf in leaves(shell.stdin or EMPTY) if leaf in shell.record.unknown), ""
+    )
     if shell.out is not None:
         shell.write(shell.unknown(f"{before} | {shown}"[:80] if before else shown, name))
     else:
@@ -315,8 +381,9 @@ def _carried(shell: Shell, name: str, arguments: Arguments) -> None:
 TOOLS: dict[str, Callable[[Shell, Arguments], int]] = {
     "date": _answers(machine.date), "uname": _answers(machine.uname), "nproc": _answers(machine.nproc),
     "hostname": _answers(machine.hostname), "whoami": _answers(machine.whoami), "id": _answers(machine.identity),
-    "basename": _basename, "dirname": _dirname, "realpath": _realpath, "readlink": _realpath, "cat": _cat, "tee": _tee,
-    "mkdir": _mkdir, "rm": _rm, "touch": _touch, "seq": _seq, "tr": _tr, "cut": _cut,
-    "head": _lines_of("head", tail=False), "tail": _lines_of("tail", tail=True), "wc": _wc, "xargs": _xargs,
+    "basename": _basename, "dirname": _dirname, "realpath": _realpath, "readlink": _readlink, "cat": _cat, "tee": _tee,
+    "mkdir": _mkdir, "rm": _rm, "touch": _touch, "cp": _copy("cp"), "mv": _copy("mv"), "seq": _seq, "tr": _tr,
+    "cut": _cut,
+    "head": _head_or_tail("head", tail=False), "tail": _head_or_tail("tail", tail=True), "wc": _wc, "xargs": _xargs,
     "expr": _expr, "sed": _sed, "grep": _grep, "sleep": _sleep, "mktemp": _mktemp,
 }  # fmt: skip

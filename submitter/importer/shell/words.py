@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from submitter.importer.model import Input, Lit, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import template_of
-from submitter.importer.shell.braces import expanded
+from submitter.importer.shell.braces import MAX_WORDS, TooManyWordsError, expanded
 from submitter.importer.shell.parameters import Parameters
 from submitter.importer.shell.quoting import ansi_c, in_double_quotes, unquoted
 from submitter.importer.shell.state import Element, Shell, Variable
@@ -97,6 +97,12 @@ class Words:
     def _fields_of(self, word: Node) -> Iterator[Element]:
         self.shell.step()
         line = line_of(word)
+        try:
+            yield from self._brace_fields(word, line)
+        except TooManyWordsError:
+            raise self.shell.fail("importer.too_many_words", line, limit=MAX_WORDS) from None
+
+    def _brace_fields(self, word: Node, line: int) -> Iterator[Element]:
         for parts in expanded(word.get("Parts", [])):
             pieces = list(self._pieces(parts, tildes=":=" if _looks_assigning(parts) else ""))
             for atoms_of_one in _between_boundaries(pieces):
@@ -107,7 +113,7 @@ class Words:
         template = joined(atom.template for atom in atoms)
         whole = [atom.element for atom in atoms if atom.element is not None and atom.template == template]
         like = whole[0] if whole else Element(EMPTY, line)
-        pattern = [patterns.Char(char, not atom.quoted) for atom in atoms for char in atom.text]
+        pattern = [char for atom in atoms for char in _pattern_chars(atom)]
         if "f" in self.shell.options or not patterns.has_special(pattern):
             yield replace(like, template=template)
             return
@@ -181,7 +187,7 @@ class Words:
     def _double(self, part: Node, _quoted: bool) -> Iterator[Piece]:
         inner = part.get("Parts", [])
         pieces = list(self._pieces(inner, quoted=True))
-        if any(_is_list(one) for one in inner) and _is_nothing(pieces):
+        if any(_is_list(one) and self._parameters.is_empty(one) for one in inner) and _is_nothing(pieces):
             self.shell.decide(joined(piece.template for piece in pieces if isinstance(piece, Atom)))
             return
         yield Atom(EMPTY, quoted=True)
@@ -199,8 +205,14 @@ class Words:
         yield Atom(template, quoted=quoted, expanded=True)
 
     def _process(self, part: Node, _quoted: bool) -> Iterator[Piece]:
-        self.shell.note("importer.process_substitution", "note", line_of(part))
-        yield Atom(literal("/dev/fd/63"), quoted=True)
+        path = f"/dev/fd/{63 - len(self.shell.record.substitutions)}"
+        self.shell.record.substitutions.append(path)
+        if part["Op"] == "<(":
+            output = self.statements.captured(part.get("Stmts", []), part)
+            self.shell.record.files[path] = joined([output, literal("\n")]) if output else EMPTY
+        else:
+            self.shell.note("importer.process_substitution", "note", line_of(part))
+        yield Atom(literal(path), quoted=True)
 
     def _ext_glob(self, part: Node, quoted: bool) -> Iterator[Piece]:
         text = f"{part['Op']}{part['Pattern']['Value']})"
@@ -260,6 +272,7 @@ class _Splitter:
                 self._take_text(self._shell.decide((part,)))
             elif part.text == "":
                 self._vanishing.append((part,))
+                self._shell.unquoted((part,))
                 self._now.append(Atom((part,), expanded=True))
             else:
                 if any(char in patterns.SPECIAL for char in part.text) and not isinstance(part, Lit):
@@ -308,6 +321,17 @@ def _separator_pattern(white: str, other: str) -> re.Pattern[str]:
     return re.compile(f"{w}*[{re.escape(other)}]{w}*|{w}+")
 
 
+def _pattern_chars(atom: Atom) -> Iterator[patterns.Char]:
+    """A backslash that came out of an expansion quotes what follows it, for the pattern alone."""
+    escaped = False
+    for char in atom.text:
+        if char == "\\" and atom.expanded and not atom.quoted and not escaped:
+            escaped = True
+            continue
+        yield patterns.Char(char, not atom.quoted and not escaped)
+        escaped = False
+
+
 def _between_boundaries(pieces: Sequence[Piece]) -> Iterator[list[Atom]]:
     """The atoms of each field before splitting."""
     now: list[Atom] = []
@@ -341,7 +365,7 @@ def _is_nothing(pieces: Sequence[Piece]) -> bool:
 
 def _is_list(part: Node) -> bool:
     """`$@`, `${A[@]}`."""
-    if part["Type"] != "ParamExp" or part.get("Exp") or part.get("Length"):
+    if part["Type"] != "ParamExp" or part.get("Length"):
         return False
     if part["Param"]["Value"] == "@":
         return True

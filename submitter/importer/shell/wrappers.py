@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from submitter.importer.shell import launching
 from submitter.importer.shell.builtins import BUILTINS
 from submitter.importer.shell.flow import ExitShell
-from submitter.importer.shell.state import Element, Shell, Variable
+from submitter.importer.shell.state import Element, Shell
 from submitter.importer.shell.template import joined, literal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _exec(statements: Statements, arguments: Arguments) -> int:
     while arguments and arguments[0].text in ("-a", "-c", "-l"):
         arguments = arguments[1:]
     status = statements.simple(arguments)
-    raise ExitShell(status, statements.shell.line)
+    raise ExitShell(status, statements.shell.place())
 
 
 def _command(statements: Statements, arguments: Arguments) -> int:
@@ -34,7 +35,13 @@ def _command(statements: Statements, arguments: Arguments) -> int:
     if arguments and arguments[0].text in ("-v", "-V"):
         name = arguments[1].text if len(arguments) > 1 else ""
         return _which(shell, name)
-    return statements.simple(arguments) if arguments else 0
+    if not arguments:
+        return 0
+    functions, shell.functions = shell.functions, {}
+    try:
+        return statements.simple(arguments)
+    finally:
+        shell.functions = functions
 
 
 def _which_tool(statements: Statements, arguments: Arguments) -> int:
@@ -60,26 +67,23 @@ def _env(statements: Statements, arguments: Arguments) -> int:
     """`env A=b command`; as a wrapper of a launch it is seen before."""
     shell = statements.shell
     rest = list(arguments)
-    names: dict[str, Variable | None] = {}
+    before = dict(shell.variables)
     while rest and (rest[0].text.startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0].text)):
         word = rest.pop(0)
         name, equals, _ = word.text.partition("=")
         if equals and not name.startswith("-"):
-            names[name] = shell.variables.get(name)
             shell.assign(name, launching.after_equals(shell, word), export=True)
         elif word.text in ("-u", "--unset") and rest:
-            rest.pop(0)
+            shell.unset(rest.pop(0).text)
+        elif word.text in ("-i", "-", "--ignore-environment"):
+            shell.variables = {name: replace(one, exported=False) for name, one in shell.variables.items()}
     try:
         if rest:
             return statements.simple(rest)
         shell.write(shell.unknown("env", "env"))
         return 0
     finally:
-        for name, old in names.items():
-            if old is None:
-                shell.variables.pop(name, None)
-            else:
-                shell.variables[name] = old
+        shell.variables = before
 
 
 def _wrapper(takes: frozenset[str] = frozenset(), words: int = 0) -> Callable[[Statements, Arguments], int]:
@@ -101,8 +105,8 @@ def _wrapper(takes: frozenset[str] = frozenset(), words: int = 0) -> Callable[[S
 
 WRAPPERS: dict[str, Callable[[Statements, Arguments], int]] = {
     "exec": _exec, "command": _command, "builtin": _command, "type": _which_tool, "which": _which_tool, "env": _env,
-    "nohup": _wrapper(), "time": _wrapper(), "setsid": _wrapper(), "stdbuf": _wrapper(),
+    "nohup": _wrapper(), "time": _wrapper(), "setsid": _wrapper(), "stdbuf": _wrapper(frozenset({"-o", "-i", "-e"})),
     "sudo": _wrapper(frozenset({"-u", "-g"})), "nice": _wrapper(frozenset({"-n"})),
     "ionice": _wrapper(frozenset({"-c", "-n"})), "timeout": _wrapper(frozenset({"-k", "-s"}), words=1),
-    "taskset": _wrapper(frozenset(), words=1), "numactl": _wrapper(),
+    "taskset": _wrapper(frozenset(), words=1), "numactl": _wrapper(frozenset({"-C", "-m", "-N", "-p", "-i"})),
 }  # fmt: skip

@@ -43,8 +43,8 @@ class Course:
     stderr: bytes = b""
 
 
-def run(plan: Mapping[str, Any]) -> tuple[Course, list[bytes], bool]:
-    """The course, the records in the order of their calls, and whether all could be recorded."""
+def prepare(plan: Mapping[str, Any]) -> None:
+    """Gives up all that the script may not have. It stays so."""
     _check(plan)
     _limits(plan)
     drop_capabilities()
@@ -52,6 +52,10 @@ def run(plan: Mapping[str, Any]) -> tuple[Course, list[bytes], bool]:
     seccomp.install(seccomp.program(os.uname().machine), os.uname().machine)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # of process 1: ignored, unless it comes from outside
+
+
+def run(plan: Mapping[str, Any]) -> tuple[Course, list[bytes], bool]:
+    """The course, the records in the order of their calls, and whether all could be recorded."""
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     main = _start(plan, writing)
     os.close(writing)
@@ -185,28 +189,31 @@ def _end_all() -> None:
 
 
 def _records() -> tuple[list[bytes], bool]:
-    order = (_content("order") or b"").split(b"\n")[:-1]
+    order = (_content("order", MAX_RECORD_BYTES) or b"").split(b"\n")[:-1]
     records: list[bytes] = []
     room = MAX_RECORD_BYTES
     for name in order[:MAX_CALLS]:
-        data = _content(os.fsdecode(name))
-        if data is None or len(data) > room:
-            return records, False
-        room -= len(data)
-        records.append(data)
+        data = _content(os.fsdecode(name), room)
+        if data is not None:
+            records.append(data)
+            room -= len(data)
     left = os.statvfs(RECORDS)
-    return records, len(order) <= MAX_CALLS and left.f_bavail > 0 and left.f_favail > 0
+    return records, len(records) == len(order) and left.f_bavail > 0 and left.f_favail > 0
 
 
-def _content(name: str) -> bytes | None:
-    """Whoever wrote it: nothing but a regular file of this folder is read, and no more than the limit."""
+def _content(name: str, room: int) -> bytes | None:
+    """Whoever wrote it: nothing but a regular file of this folder is read, and none that is too large."""
     if "/" in name or "\0" in name:
         return None
     try:
         descriptor = os.open(f"{RECORDS}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > room:
             return None
-        return file.read(MAX_RECORD_BYTES)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)

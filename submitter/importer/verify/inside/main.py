@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,20 +27,29 @@ _SCORE = 1000
 def main() -> NoReturn:
     os.umask(0o022)
     plan = json.loads(sys.stdin.buffer.readline())
-    try:
+    with _refusing():
         if os.uname().machine not in MACHINES:
             raise RefusedError("seccomp", os.uname().machine)
         Path("/proc/self/oom_score_adj").write_text(str(_SCORE))
-        _enter({**plan, "processes": _processes()}, [folders.read(path, deep=deep) for path, deep in plan["folders"]])
-    except RefusedError as refused:
-        _answer(_refusal(refused))
-    except OSError as error:
-        _answer(_refusal(RefusedError(error.filename or "set-up", error.strerror or str(error))))
+        found = [folders.read(path, deep=deep) for path, deep in plan["folders"]]
+        _enter({**plan, "processes": _processes()}, found)
     os._exit(0)
 
 
-def _refusal(refused: RefusedError) -> dict[str, Any]:
-    return {"refused": {"step": refused.step, "why": refused.why}}
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Ends this process with an answer where a step fails before the script runs."""
+    try:
+        yield
+    except (RefusedError, OSError) as error:
+        _answer({"refused": _told(error)})
+        os._exit(0)
+
+
+def _told(error: RefusedError | OSError) -> dict[str, str]:
+    if isinstance(error, RefusedError):
+        return {"step": error.step, "why": error.why}
+    return {"step": str(error.filename or "set-up"), "why": error.strerror or str(error)}
 
 
 def _processes() -> int:
@@ -85,7 +94,7 @@ def _map(child: int) -> None:
 
 
 def _in_child(plan: Mapping[str, Any], found: Sequence[folders.Folder], entered: int, mapped: int) -> NoReturn:
-    try:
+    with _refusing():
         _leave_groups()
         unshare()
         os.write(entered, b"e")
@@ -94,26 +103,29 @@ def _in_child(plan: Mapping[str, Any], found: Sequence[folders.Folder], entered:
         os.setresgid(*[plan["gid"]] * 3)
         os.setresuid(*[plan["uid"]] * 3)
         first = os.fork()
-        if first:
-            os.waitpid(first, 0)
-            os._exit(0)
-        root.build(plan, found)
+        if first == 0:
+            root.build(plan, found)
+            init.prepare(plan)
+    if first == 0:
+        _run(plan, sum(folder.left_out for folder in found))
+    os.waitpid(first, 0)
+    os._exit(0)
+
+
+def _run(plan: Mapping[str, Any], left_out: int) -> NoReturn:
+    try:
         course, records, complete = init.run(plan)
-        _answer(
-            {
-                "ended": course.ended,
-                "status": course.status,
-                "stderr": course.stderr.decode(errors="replace"),
-                "complete": complete,
-                "left_out": sum(folder.left_out for folder in found),
-                "sizes": [len(record) for record in records],
-            },
-            records,
-        )
-    except RefusedError as refused:
-        _answer(_refusal(refused))
-    except OSError as error:
-        _answer(_refusal(RefusedError(error.filename or "set-up", error.strerror or str(error))))
+        head = {
+            "ended": course.ended,
+            "status": course.status,
+            "stderr": course.stderr.decode(errors="replace"),
+            "complete": complete,
+            "left_out": left_out,
+            "sizes": [len(record) for record in records],
+        }
+        _answer(head, records)
+    except Exception as error:  # the script has run by now: this is no refusal
+        os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
     os._exit(0)
 
 
