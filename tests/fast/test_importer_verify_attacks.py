@@ -75,6 +75,12 @@ def test_root_is_nobody_outside(box: Box) -> None:
     assert found == {"id": "0", "shadow": "", "owner": "65534"}
 
 
+@pytest.mark.parametrize("kind", ["user", "mnt", "pid", "net", "ipc", "uts"])
+def test_each_namespace_is_a_new_one(box: Box, kind: str) -> None:
+    found = facts(box.run(f"python3 inside=$(readlink /proc/self/ns/{kind})"))["inside"]
+    assert found.startswith(f"{kind}:[") and found != str(Path(f"/proc/self/ns/{kind}").readlink())
+
+
 def test_it_has_no_network(box: Box) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -93,6 +99,7 @@ NUMBERS = {
     "x86_64": {"mount": 165, "ptrace": 101, "unshare": 272, "pivot_root": 155, "io_uring_setup": 425, "keyctl": 250},
     "aarch64": {"mount": 40, "ptrace": 117, "unshare": 97, "pivot_root": 41, "io_uring_setup": 425, "keyctl": 219},
 }
+CLONE = {"x86_64": "56", "aarch64": "220"}
 CALLS = """use Socket;
 my ($none, $tmp, $tmpfs, $zeros) = ("none", "/tmp", "tmpfs", "\\0" x 200);
 my %given = (
@@ -100,9 +107,16 @@ my %given = (
   pivot_root => [$tmp, $tmp], io_uring_setup => [8, $zeros], keyctl => [1, 0],
 );
 my %numbers = (NUMBERS);
+sub fork_into_namespace {
+  my $pid = syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0);
+  exit 0 if $pid == 0;
+  $! = 1 if $! == 28;  # ENOSPC: no more of them
+  return $pid != -1;
+}
 sub told { system("python3", "$_[0]=" . ($_[1] ? "done" : $!{EPERM} ? "refused" : $!+0)); }
 for my $name (keys %numbers) { told($name, syscall($numbers{$name}, @{$given{$name}}) != -1); }
 for my $family (PF_INET, PF_INET6, PF_UNIX, 16) { told("socket$family", socket(my $s, $family, SOCK_STREAM, 0)); }
+told("namespace", fork_into_namespace());
 told("raw", socket(my $s, PF_INET, SOCK_RAW, 1));
 """
 
@@ -111,10 +125,10 @@ told("raw", socket(my $s, PF_INET, SOCK_RAW, 1));
 def test_system_calls_that_could_lead_out_are_refused(box: Box) -> None:
     """Sockets of each kind too: those of the host in a folder would take connections although it is read-only."""
     numbers = ", ".join(f"{name} => {number}" for name, number in NUMBERS[os.uname().machine].items())
-    (box.work / "calls.pl").write_text(CALLS.replace("NUMBERS", numbers))
+    (box.work / "calls.pl").write_text(CALLS.replace("NUMBERS", numbers).replace("CLONE", CLONE[os.uname().machine]))
     found = facts(box.run("perl calls.pl; python3 status=$?"))
     assert found.pop("status") == "0"
-    assert set(found.values()) == {"refused"} and len(found) == 11, found
+    assert set(found.values()) == {"refused"} and len(found) == 12, found
 
 
 def answer(machine: str, number: int, *arguments: int, arch: int | None = None) -> int:
@@ -257,11 +271,14 @@ def test_forged_records_break_nothing(box: Box) -> None:
     mkfifo $R/fifo; ln -s /etc/passwd $R/link; mkdir $R/folder; head -c 300 /dev/urandom > $R/noise; : > $R/empty
     printf '/w\\0007\\000x\\000' > $R/short
     printf '%s\\n' fifo link folder noise empty short ../../etc/passwd /etc/passwd '' . gone >> $R/order
+    printf '/w\\0001\\000x\\000forged=1\\000' > /tmp/whole
+    truncate -s 60M $R/large
+    printf '%s\\n' ../../tmp/whole large large large large >> $R/order
     python3 real=2
     """
     recording = box.run(script)
     assert not recording.complete
-    assert told(recording)[0] == "real=1"
+    assert told(recording) == ["real=1", "real=2"]
 
 
 def test_records_that_are_taken_away_are_missed(box: Box) -> None:

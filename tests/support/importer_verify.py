@@ -68,6 +68,8 @@ def box(tmp_path: Path) -> Iterator[Box]:
     try:
         box.run("exit 0")
     except SandboxError as error:
+        if error.values.get("step") not in ("unshare", "setgroups", "uid_map"):
+            raise
         pytest.skip(str(error))
     yield box
     wait_gone(box.mark, bound_s=5)

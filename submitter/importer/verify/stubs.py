@@ -65,7 +65,7 @@ ABSENT = ("nvidia-smi", "rocm-smi", "rocminfo", "nvcc")
 
 _ALSO_SEARCHED = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 
-_FULL_PATH = re.compile(r"((?:/[\w.+@-]+)+)/(?:python|torchrun|ray|uv)\b")
+_FULL_PATH = re.compile(r"((?:/[\w.+@-]+)+)/(?:python[0-9.]*|torchrun|ray|uv)(?![\w.-])")
 """The folder of such a command."""
 
 _PROGRAM = """#!{bash} -p
