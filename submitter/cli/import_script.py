@@ -39,6 +39,7 @@ class ScriptCommand(JobCommand):
 def import_script(
     context: click.Context, script: str, output: str | None, sets: tuple[str, ...], launch: int | None, verify: bool
 ) -> int:
+    from submitter.importer.bounds import bounded
     from submitter.importer.importing import Request
     from submitter.importer.importing import import_script as imported_from
 
@@ -51,7 +52,8 @@ def import_script(
         name=Path(output or script).stem,
         language=language(),
     )
-    imported = imported_from(request)
+    with bounded(script):
+        imported = imported_from(request)
     _tell_notes(imported)
     if verify and not _verified(request, imported):
         return ExitCode.CHECK_FAILED

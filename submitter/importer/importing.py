@@ -45,6 +45,13 @@ class Request:
 
 def import_script(request: Request) -> Imported:
     """UsageError, with the script's line: it cannot be read, starts nothing, or no job file can say what it does."""
+    try:
+        return _imported(request)
+    except RecursionError:
+        raise UsageError("importer.too_deep", Place(str(request.script))) from None
+
+
+def _imported(request: Request) -> Imported:
     shown = str(request.script)
     reading = read_script(
         request.script,

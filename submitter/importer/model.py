@@ -31,6 +31,9 @@ class Input:
     default: Template | None
     """What stands after `:-`; None: read as it is, where unset means empty."""
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.text))  # a default may hold thousands of inputs
+
 
 @dataclass(frozen=True)
 class Defined:

@@ -20,7 +20,7 @@ MAX_BYTES = 2_000_000
 _TIMEOUT_S = 20
 _MAX_REPAIRS = 30
 _DOTTED_KEY = re.compile(r"\[([A-Za-z_][\w-]*(?:[./-][\w-]+)+)\](?==)")
-_BRACKET = re.compile(r"(\d+):(\d+): `\[x\]` must be followed")
+_ELEMENT = re.compile(r"(\d+):(\d+): (`\[x\]` must be followed|array element values must be words)")
 _AT = re.compile(r"^(?:<standard input>:)?(\d+):\d+: (.*)$", re.MULTILINE)
 
 
@@ -80,13 +80,14 @@ def _repaired(text: str, stderr: str) -> str | None:
     """shfmt takes two things for errors that bash does not; what they stand for is spelled so that both read it."""
     if "arithmetic" in stderr and (quoted := _DOTTED_KEY.sub(r'["\1"]', text)) != text:  # declare -A M=([a.b]=1)
         return quoted
-    found = _BRACKET.search(stderr)
+    found = _ELEMENT.search(stderr)
     if found is None:
         return None
-    lines = text.split("\n")  # A=(--freq [0]*4): a word, no index
+    lines = text.split("\n")
     line, column = int(found[1]) - 1, int(found[2]) - 1
     as_bytes = lines[line].encode()
-    at = as_bytes.rfind(b"[", 0, column + 1)
+    sign = b"[" if found[3] == "`[x]` must be followed" else b"="  # A=(--freq [0]*4), A=($X.lr=1): words, no index
+    at = as_bytes.rfind(sign, 0, column + 1)
     if at < 0:
         return None
     lines[line] = (as_bytes[:at] + b"\\" + as_bytes[at:]).decode()
@@ -125,6 +126,8 @@ def _shfmt() -> str:
 
 
 def _syntax_error(stderr: str, shown: str) -> UsageError:
+    if "goroutine" in stderr or "fatal error" in stderr:
+        return UsageError("importer.too_deep", Place(shown))
     found = _AT.search(stderr)
     if found is None:
         return UsageError("importer.syntax", Place(shown), problem=stderr.strip()[:300])

@@ -40,6 +40,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "cannot be imported: braces that stand for more than {limit} words",
         "无法导入：花括号展开超过 {limit} 个词",
     ),
+    "importer.too_slow": (
+        "cannot be imported within {limit} s: its loops, braces or patterns multiply",
+        "{limit} 秒内无法完成导入：其中的循环、花括号或模式会成倍增长",
+    ),
+    "importer.too_large": (
+        "cannot be imported within {limit} GiB of memory: its texts or arrays multiply",
+        "{limit} GiB 内存内无法完成导入：其中的文本或数组会成倍增长",
+    ),
     "importer.recursion": (
         "cannot be imported: more than {limit} functions or scripts inside each other",
         "无法导入：函数或脚本的嵌套超过 {limit} 层",

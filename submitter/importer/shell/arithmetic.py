@@ -21,6 +21,8 @@ _NUMBER = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9]+#[0-9A-Za-z@_]+|[0-9]+")
 _SIMPLE = re.compile(r"\s*(?:-?[0-9][0-9A-Za-z#]*|[A-Za-z_][A-Za-z0-9_]*)\s*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,17}")
+_MAX_SPELLED = 200
+"""What a job file takes."""
 _DEEPEST = 30
 """Names that refer to names, and parentheses in a variable's text."""
 
@@ -54,6 +56,8 @@ _ASSIGNING = {"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="}
 def template_of(words: Words, node: Node) -> Template:
     """The expansion of `$(( node ))`."""
     value, spelled = Arithmetic(words).value(node)
+    if spelled is not None and len(text_of(spelled)) > _MAX_SPELLED:
+        return words.shell.fixed((Arith(spelled, str(value)),))
     return (
         (Arith(spelled, str(value)),) if spelled is not None and not is_literal_number(spelled) else literal(str(value))
     )

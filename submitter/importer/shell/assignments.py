@@ -41,6 +41,8 @@ class Assignments:
             return literal(str(sum(total.of_text(text) for text in texts)))
         if variable is None and self._shell.given(name) is None:
             return joined([self._shell.input(name), value])
+        if variable is not None and variable.value is None and variable.elements is None:
+            return value
         return joined([self._words.parameter_value(name), value])
 
     def _assign_array(self, name: str, node: Node) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from submitter.importer.syntax import Node
 
-_SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
+_SEQUENCE = re.compile(r"(-?\d{1,18}|[A-Za-z])\.\.(-?\d{1,18}|[A-Za-z])(?:\.\.(-?\d{1,18}))?")
 MAX_WORDS = 10_000
 """`{1..9}{1..9}…` multiplies; Linux takes no longer command line in practice."""
 

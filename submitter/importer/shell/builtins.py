@@ -10,7 +10,7 @@ from submitter.importer.shell import files
 from submitter.importer.shell.conditions import test_command
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, ExitShell, ReturnFrom
 from submitter.importer.shell.printing import echo, printf
-from submitter.importer.shell.state import Element, Shell, Variable
+from submitter.importer.shell.state import MAX_ELEMENTS, Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, text_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def _set(statements: Statements, arguments: Arguments) -> int:
         text = arguments[index].text
         if text == "--" or text[:1] not in ("-", "+") or text in ("-", "+"):
             shell.params = list(arguments[index + 1 if text in ("--", "-") else index :])
+            if len(shell.params) > MAX_ELEMENTS:
+                raise shell.fail("importer.too_many_words", limit=MAX_ELEMENTS)
             return 0
         for letter in text[1:]:
             if letter == "o" and index + 1 < len(arguments):
@@ -65,7 +67,7 @@ def _shopt(statements: Statements, arguments: Arguments) -> int:
 
 def _shift(statements: Statements, arguments: Arguments) -> int:
     shell = statements.shell
-    count = int(arguments[0].text) if arguments and arguments[0].text.isdigit() else 1
+    count = int(arguments[0].text) if arguments and re.fullmatch(r"[0-9]{1,9}", arguments[0].text) else 1
     if count > len(shell.params):
         return 1
     shell.params = shell.params[count:]
@@ -106,7 +108,7 @@ def _return(statements: Statements, arguments: Arguments) -> int:
 
 def _status(shell: Shell, arguments: Arguments) -> int:
     text = shell.decide(arguments[0].template) if arguments else str(shell.status)
-    return int(text) & 255 if re.fullmatch(r"-?[0-9]+", text) else 2
+    return int(text) & 255 if re.fullmatch(r"-?[0-9]{1,18}", text) else 2
 
 
 def _break(_statements: Statements, arguments: Arguments) -> int:
@@ -118,7 +120,7 @@ def _continue(_statements: Statements, arguments: Arguments) -> int:
 
 
 def _levels(arguments: Arguments) -> int:
-    return max(int(arguments[0].text), 1) if arguments and arguments[0].text.isdigit() else 1
+    return max(int(arguments[0].text), 1) if arguments and re.fullmatch(r"[0-9]{1,9}", arguments[0].text) else 1
 
 
 def _cd(statements: Statements, arguments: Arguments) -> int:

@@ -28,7 +28,7 @@ _TEXTS: dict[str, Callable[[str, str], bool]] = {
     "=": lambda a, b: a == b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b, ">": lambda a, b: a > b,
 }  # fmt: skip
-_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _MODES = {"-r": os.R_OK, "-w": os.W_OK, "-x": os.X_OK}
 _KINDS = {"-L": stat.S_ISLNK, "-h": stat.S_ISLNK, "-p": stat.S_ISFIFO, "-S": stat.S_ISSOCK, "-b": stat.S_ISBLK,
           "-c": stat.S_ISCHR}  # fmt: skip

@@ -71,7 +71,9 @@ class Parameters:
     def is_empty(self, node: Node) -> bool:
         """Of `$@`, `${A[@]}`: it has no elements."""
         value = self._value(node, node["Param"]["Value"])
-        return isinstance(value, Elements) and not value.items
+        if not isinstance(value, Elements):
+            return False
+        return not (self._sliced(node, list(value.items)) if node.get("Slice") else value.items)
 
     # ── what a name is ───────────────────────────────────────────────────────────────────────────────────────────
 

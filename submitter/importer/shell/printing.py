@@ -13,6 +13,7 @@ from submitter.importer.shell.template import EMPTY, joined, literal
 _OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\d+))?(?P<kind>[diouxXfFeEgGsbqc%])")
 _MAX_ROUNDS = 1000
+_MAX_WIDTH = 10_000
 
 
 def echo(shell: Shell, arguments: Sequence[Element]) -> Template:
@@ -71,7 +72,8 @@ def _formatted(shell: Shell, found: re.Match[str], argument: Template) -> Templa
     if kind == "s" and not found["flags"] and not found["width"] and not found["precision"]:
         return argument
     text = shell.decide(argument)
-    if found["width"] == "*" or "#" in found["flags"]:
+    wide = max(int((found[part] or "0").replace("*", "0")[:9]) for part in ("width", "precision"))
+    if wide > _MAX_WIDTH or found["width"] == "*" or "#" in found["flags"]:
         raise shell.fail("importer.unsupported", what=f"printf {found[0]}")
     if kind == "q":
         return literal(_quoted(text))

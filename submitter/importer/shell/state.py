@@ -11,7 +11,7 @@ from typing import Any, Literal
 from submitter.errors import Place, UsageError
 from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Note, Template, Value
 from submitter.importer.shell.flow import DiscardCommand
-from submitter.importer.shell.template import leaves, literal, text_of
+from submitter.importer.shell.template import joined, leaves, literal, text_of
 
 MAX_STEPS = 200_000
 """Statements, words and loop rounds of one reading; the longest published script needs 2,000."""
@@ -20,6 +20,10 @@ MAX_DEPTH = 60
 MAX_TEXT = 4_000_000
 """Characters of one variable: `a=$a$a` in a loop would fill the memory. Linux takes no longer command line either."""
 MAX_NOTES = 2_000
+MAX_PARTS = 500
+"""Of one template; what is put together from more is a text."""
+MAX_ELEMENTS = 20_000
+"""Of one array, or of `$@`."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class Record:
     launches: list[Launch] = field(default_factory=list)
     uses: list[tuple[int, Input]] = field(default_factory=list)
     """Of decided inputs: the line that each decided at, and as what."""
+    inputs: dict[Input, Input] = field(default_factory=dict)
     unset: set[str] = field(default_factory=set)
     """Inputs of which the script could tell that they are unset and not only empty."""
     unquoted: set[str] = field(default_factory=set)
@@ -253,7 +258,8 @@ class Shell:
         if name in self.record.sets:
             default = literal(self.record.sets[name])
         value = self.given(name) or "" if text is None else text
-        return (Input(name, value, default),)
+        made = Input(name, value, default)
+        return (self.record.inputs.setdefault(made, made),)  # one object each: comparing them stays cheap
 
     def assign(self, name: str, template: Template, *, export: bool = False) -> None:
         if len(text_of(template)) > MAX_TEXT:
@@ -269,11 +275,20 @@ class Shell:
             elements = {**old.elements, 0: Element(template, self.line, self.comments)}
             self.variables[name] = replace(old, elements=elements, exported=exported)
             return
-        value = self._defined(name, template)
+        value = self._defined(name, self._without_itself(name, template))
         self.variables[name] = Variable(
             value, exported=exported or allexport, declared=declared or allexport, line=self.line,
             comments=self.comments, integer=bool(old and old.integer),
         )  # fmt: skip
+
+    def _without_itself(self, name: str, template: Template) -> Template:
+        """`A="$A x"`: the earlier A has no name of its own any more."""
+        if len(template) > MAX_PARTS:
+            return self.fixed(template)
+        return joined(
+            part.definition.template if isinstance(part, Defined) and part.definition.name == name else (part,)
+            for part in template
+        )
 
     def _defined(self, name: str, template: Template) -> Template:
         """A template that refers to this assignment by its name; an input's own name stands for itself."""
@@ -295,6 +310,8 @@ class Shell:
         return (Defined(renamed, text),)
 
     def assign_array(self, name: str, elements: Mapping[int | str, Element], *, keyed: bool = False) -> None:
+        if len(elements) > MAX_ELEMENTS:
+            raise self.fail("importer.too_many_words", limit=MAX_ELEMENTS)
         old = self.variables.get(name)
         self.variables[name] = Variable(
             None,

@@ -42,17 +42,23 @@ def is_literal(template: Template) -> bool:
 
 
 def leaves(template: Template) -> Iterator[Input | Definition]:
-    """Every input and every definition that the text hangs on, through definitions, arithmetic and defaults."""
-    for part in template:
+    """Every input and every definition that the text hangs on, through definitions and defaults; each once."""
+    waiting = list(reversed(template))
+    seen: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Lit) or id(part) in seen:
+            continue
+        seen.add(id(part))
         if isinstance(part, Input):
             yield part
-            if part.default is not None:
-                yield from leaves(part.default)
-        elif isinstance(part, Defined):
-            yield part.definition
-            yield from leaves(part.definition.template)
+            waiting += reversed(part.default or ())
         elif isinstance(part, Arith):
-            yield from leaves(part.parts)
+            waiting += reversed(part.parts)
+        elif id(part.definition) not in seen:
+            seen.add(id(part.definition))
+            yield part.definition
+            waiting += reversed(part.definition.template)
 
 
 def inputs(template: Template) -> Iterator[Input]:

@@ -15,7 +15,7 @@ from submitter.importer.shell.state import Element, Shell
 from submitter.importer.shell.template import EMPTY, joined, leaves, lines_of, literal, text_of
 
 Arguments = Sequence[Element]
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER = re.compile(r"-?\d{1,18}")
 _MAX_SEQUENCE = 10_000
 
 
@@ -237,6 +237,34 @@ def _head_or_tail(name: str, *, tail: bool) -> Callable[[Shell, Arguments], int]
     return tool
 
 
+def _awk(shell: Shell, arguments: Arguments) -> int:
+    """`awk '{print $1}'`, of what comes through a pipe or from one file."""
+    texts = _texts(arguments)
+    separator = None
+    if texts and texts[0].startswith("-F"):
+        separator = texts.pop(0)[2:] or (texts.pop(0) if texts else "")
+    field = re.fullmatch(r"\s*\{\s*print\s+\$(\d+);?\s*\}\s*", texts[0]) if texts else None
+    if (
+        field is None
+        or len(texts) > 2
+        or (separator is not None and not re.fullmatch(r"[^\\^$.|?*+()\[{ ]", separator))
+    ):
+        return _unknown(shell, "awk", arguments)
+    source = files.content(shell, texts[1]) if len(texts) > 1 else shell.stdin or EMPTY
+    if source is None:
+        shell.note("importer.no_such_file", path=texts[1][:120])
+        return 2
+    if _is_unknown(shell, source):
+        return _unknown(shell, "awk", arguments)
+
+    def one(line: str) -> str:
+        words = [line, *(line.split() if separator is None else line.split(separator))]
+        return words[int(field[1])] if int(field[1]) < len(words) else ""
+
+    shell.write(literal("".join(f"{one(line)}\n" for line in lines_of(shell.decide(source)))))
+    return 0
+
+
 def _wc(shell: Shell, arguments: Arguments) -> int:
     if _texts(arguments) != ["-l"]:
         return _unknown(shell, "wc", arguments)
@@ -385,5 +413,5 @@ TOOLS: dict[str, Callable[[Shell, Arguments], int]] = {
     "mkdir": _mkdir, "rm": _rm, "touch": _touch, "cp": _copy("cp"), "mv": _copy("mv"), "seq": _seq, "tr": _tr,
     "cut": _cut,
     "head": _head_or_tail("head", tail=False), "tail": _head_or_tail("tail", tail=True), "wc": _wc, "xargs": _xargs,
-    "expr": _expr, "sed": _sed, "grep": _grep, "sleep": _sleep, "mktemp": _mktemp,
+    "expr": _expr, "awk": _awk, "sed": _sed, "grep": _grep, "sleep": _sleep, "mktemp": _mktemp,
 }  # fmt: skip
