@@ -13,7 +13,7 @@ from submitter.cli.language import language, say
 from submitter.cli.options import option
 from submitter.cli.output import tell
 from submitter.cli.output_file import write
-from submitter.cli.usage import AtLeastOne
+from submitter.cli.usage import AtLeastOne, usage_error
 from submitter.errors import Place, UsageError
 from submitter.exit_codes import ExitCode
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 class ScriptCommand(JobCommand):
     """What stands after `--` is the script's."""
+
+    def unexpected(self, ctx: click.Context, value: str) -> click.UsageError:
+        return usage_error("cli.usage.script_arguments", ctx, value=value.partition("=")[0])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [piece.replace("TRAINER_ARGS", "SCRIPT_ARGS") for piece in super().collect_usage_pieces(ctx)]
@@ -43,6 +46,7 @@ def import_script(
     from submitter.importer.importing import Request
     from submitter.importer.importing import import_script as imported_from
 
+    _check_output(script, output)
     request = Request(
         script=Path(script),
         environ=os.environ,
@@ -59,6 +63,12 @@ def import_script(
         return ExitCode.CHECK_FAILED
     write([imported.text], output)
     return ExitCode.DONE
+
+
+def _check_output(script: str, output: str | None) -> None:
+    """The script is never written over."""
+    if output is not None and Path(script).exists() and Path(output).exists() and Path(script).samefile(output):
+        raise UsageError("cli.import.same_file", Place(key="-o"), file=output)
 
 
 def _given(sets: tuple[str, ...]) -> dict[str, str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from submitter.arguments.assemble import arguments, flags
 from submitter.errors import Place, UsageError
-from submitter.importer.model import Launch, Note, Reading
+from submitter.importer.model import Argument, Launch, Note, Reading
 from submitter.importer.reading import read_script
+from submitter.importer.shell.template import leaves
 from submitter.importer.write import JobFile, job_file
 from submitter.job.load import load_text
 from submitter.job.model import Job
@@ -102,13 +103,13 @@ def _check_words(wanted: Sequence[str], got: Sequence[str], launch: Launch, with
     for position, argument in enumerate(launch.arguments):
         if position >= len(got) or wanted[position] != got[position]:
             key = wanted[position].partition("=")[0]
-            if key not in withheld and not withheld & {key.lstrip("+~"), *_inputs(argument)}:
+            if position and wanted[position - 1] in withheld:
+                continue
+            if key not in withheld and not withheld & {key.lstrip("+~"), *_names(argument)}:
                 raise UsageError("importer.unequal", Place(launch.file, argument.line), what=key[:80])
     if len(got) > len(wanted):
         raise UsageError("importer.unequal", Place(launch.file, launch.line), what=got[len(wanted)][:80])
 
 
-def _inputs(argument: object) -> set[str]:
-    from submitter.importer.shell.template import inputs
-
-    return {one.name for one in inputs(argument.value.template)}  # type: ignore[attr-defined]
+def _names(argument: Argument) -> set[str]:
+    return {one.name for one in leaves(argument.value.template)}

@@ -19,6 +19,9 @@ from submitter.importer.shell.template import inputs, leaves, literal
 from submitter.importer.syntax import Node, line_of, parse, read_source
 from submitter.job.nearest import NONE, nearest
 
+_WHY_NOTHING = ("importer.expansion_error", "importer.script_missing", "importer.comment_cuts")
+"""Warnings that tell, where nothing was started, most likely why."""
+
 
 def read_script(
     path: Path, *, shown: str, environ: Mapping[str, str], sets: Mapping[str, str], arguments: Sequence[str], cwd: str
@@ -113,6 +116,9 @@ def _nothing_started(shell: Shell, ended: ExitShell | None, record: Record) -> U
     if record.launches:
         first = record.launches[0]
         return UsageError("importer.only_prepares", Place(first.file, first.line), target=first.target.text[:80])
+    for note in reversed(record.notes):
+        if note.text_id in _WHY_NOTHING:
+            return UsageError(note.text_id, Place(note.file, note.line), **note.values)
     return UsageError("importer.starts_nothing", Place(shell.file))
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import stat
 import subprocess
 import sysconfig
 from pathlib import Path
 from typing import Any
 
 from submitter.errors import Place, UsageError
+from submitter.gang.secret_like import redacted
 from submitter.importer.comments import with_closed_comments
 
 Node = dict[str, Any]
 
-MAX_BYTES = 2_000_000
-"""A hundred times the longest published launch script; shfmt reads this in half a second."""
+MAX_BYTES = 1_000_000
+"""Fifty times the longest published launch script."""
+_MAX_TREE_BYTES = 60_000_000
+"""Of shfmt's answer: 10,000 lines of arguments have 10 MB."""
 _TIMEOUT_S = 20
 _MAX_REPAIRS = 30
 _DOTTED_KEY = re.compile(r"\[([A-Za-z_][\w-]*(?:[./-][\w-]+)+)\](?==)")
@@ -28,6 +32,8 @@ def read_source(path: Path, shown: str) -> str:
     """The script's text. UsageError: not there, too long, binary, not UTF-8, or with Windows line ends."""
     place = Place(shown)
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+            raise UsageError("importer.not_a_file", place)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -54,6 +60,8 @@ def parse(text: str, shown: str) -> Node:
     text = with_closed_comments(text)
     for _ in range(_MAX_REPAIRS):
         done = _parsed(text, shown)
+        if len(done.stdout) > _MAX_TREE_BYTES:
+            raise UsageError("importer.too_long", Place(shown), limit=MAX_BYTES)
         if done.returncode == 0:
             return _tree(done.stdout, shown)
         repaired = _repaired(text, done.stderr.decode(errors="replace"))
@@ -113,7 +121,7 @@ def end_line(node: Node) -> int:
 
 def comments_of(node: Node) -> tuple[str, ...]:
     """Those above a statement or an element and the one behind it, without `#`."""
-    return tuple(comment.get("Text", "").strip() for comment in node.get("Comments", []))
+    return tuple(redacted(comment.get("Text", "").strip()) for comment in node.get("Comments", []))
 
 
 def _shfmt() -> str:

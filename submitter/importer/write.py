@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from submitter.errors import Place, UsageError
+from submitter.gang.secret_like import holds_secret
 from submitter.importer import facts
 from submitter.importer.grouping import Word, WordGroup, grouped
 from submitter.importer.layout import Lines, above, at_the_top, entry, item, listed
@@ -182,8 +183,10 @@ class _Writer:
         return lines if self._groups else ["arguments: {}"]
 
     def _group(self, group: WordGroup) -> Lines:
-        form = self._override if group.is_mapping else self._item
-        return [line for word in group.words for line in form(word)]
+        if group.is_mapping:
+            return [line for word in group.words for line in self._override(word)]
+        before = ["", *(word.argument.value.text for word in group.words)]
+        return [line for word, option in zip(group.words, before, strict=False) for line in self._item(word, option)]
 
     def _override(self, word: Word) -> Lines:
         assert word.key is not None  # a group's words all have one, or it is a list
@@ -194,8 +197,12 @@ class _Writer:
         kinds = WORD if word.key in OPTIONS else VALUE - {"null"} if word.key.startswith("~") else VALUE
         return entry(4, key(word.key), scalar(pieces, kinds, len(word.key) + 6), word.argument.comments)
 
-    def _item(self, word: Word) -> Lines:
+    def _item(self, word: Word, option: str) -> Lines:
+        """`option`: the word before, `--password` of `--password hunter2`."""
         argument = word.argument
+        if option.startswith("--") and holds_secret(option.lstrip("-"), argument.value.text):
+            self._secrecy.withheld("importer_write.secret_argument", option, argument.line)
+            return item(4, "''", argument.comments)
         pieces = self._secrecy.word(self._structure.value(argument.value.template), argument.line)
         return item(4, scalar(pieces, WORD, 6), argument.comments)
 

@@ -23,6 +23,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "also run the script under bash in a sandbox without network, with stubs for all commands, and compare",
         "另在无网络的沙箱中用 bash 运行脚本（所有命令均为桩），并逐项比较",
     ),
+    "cli.import.same_file": (
+        "{file} is the script itself: name another file",
+        "{file} 就是脚本本身：请指定其他文件",
+    ),
+    "cli.usage.script_arguments": (
+        "unexpected argument {value}; the script's own arguments go after --, as in `npurun import SCRIPT -- 8 /save`",
+        "多余的参数 {value}；脚本自己的参数放在 -- 之后，例如 `npurun import SCRIPT -- 8 /save`",
+    ),
     "cli.import.note": ("{place}: {severity}: {what}", "{place}：{severity}：{what}"),
     "cli.import.warning": ("warning", "警告"),
     "cli.import.note_word": ("note", "说明"),

@@ -7,6 +7,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "is longer than {limit} bytes; that is no launch script",
         "超过 {limit} 字节，不像是启动脚本",
     ),
+    "importer.not_a_file": ("is no regular file; name the script's file", "不是普通文件；请指定脚本文件"),
+    "importer.secret_changed": (
+        "changes the text of {name}, which looks like a secret: what comes of it cannot be written into a job file",
+        "此处改变了 {name} 的文本，而它像是密钥：其结果不能写入作业文件",
+    ),
     "importer.binary": ("is a binary file, no script", "是二进制文件，不是脚本"),
     "importer.not_utf8": ("is not UTF-8 from this line on; save it as UTF-8", "从此行起不是 UTF-8；请保存为 UTF-8"),
     "importer.windows_lines": (

@@ -32,7 +32,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} 的值像是密钥，未写入：请在环境变量中设置 {name}",
     ),
     "importer_write.secret_argument": (
-        "the value of {name} looks like a secret and and is left empty: give it to the trainer in another way",
+        "the value of {name} looks like a secret and is left empty: give it to the trainer in another way",
         "{name} 的值像是密钥，在作业文件中留空：请用其他方式提供给训练程序",
     ),
     "importer_write.torchrun": (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from submitter.importer.shell import launching, scripts
 from submitter.importer.shell.builtins import BUILTINS
 from submitter.importer.shell.lines import LINES
-from submitter.importer.shell.state import Element, Shell
+from submitter.importer.shell.state import Element, Shell, shown
 from submitter.importer.shell.tools import TOOLS
 from submitter.importer.shell.wrappers import WRAPPERS
 
@@ -73,21 +73,21 @@ def _python_code(shell: Shell, fields: Sequence[Element]) -> int:
 
 
 def _unknown(shell: Shell, fields: Sequence[Element]) -> int:
-    shown = " ".join(field.text for field in fields)[:_SHOWN]
+    told = shown([field.text for field in fields])
     name = fields[0].text
     if _OVERRIDE.match(name):
         shell.note("importer.cut_short", text=shown)
         return 127
     if name in launching.PROBES:
-        shell.note("importer.probe", "note", command=shown)
+        shell.note("importer.probe", "note", command=told)
         if name in launching.ABSENT:
             return 127
     elif name in _OTHER_LAUNCHERS:
         raise shell.fail("importer.unsupported", what=f"{name}, which starts processes its own way")
     elif os.path.basename(name) in _NOT_CARRIED:  # noqa: PTH119
-        shell.note("importer.not_carried", "note", command=shown)
+        shell.note("importer.not_carried", "note", command=told)
     else:
-        shell.note("importer.unknown_command", "warning", command=shown)
+        shell.note("importer.unknown_command", "warning", command=told)
     if shell.out is not None:
-        shell.write(shell.unknown(shown, re.sub(r"\W+", "_", os.path.basename(name)).strip("_") or "output"))  # noqa: PTH119
+        shell.write(shell.unknown(told, re.sub(r"\W+", "_", os.path.basename(name)).strip("_") or "output"))  # noqa: PTH119
     return 0

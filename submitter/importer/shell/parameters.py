@@ -337,7 +337,7 @@ class Parameters:
         yield from self._word(exp, quoted) if present else []
 
     def _text_operator(self, sign: str, exp: Node, template: Template) -> Template:
-        text = self._shell.decide(template)
+        text = self._shell.changed(template)
         if sign in _CASES:
             return literal(self._cased(sign, exp, text))
         if sign in ("#", "##", "%", "%%"):
@@ -359,7 +359,7 @@ class Parameters:
         )
 
     def _replaced(self, repl: Node, template: Template) -> Template:
-        text = self._shell.decide(template)
+        text = self._shell.changed(template)
         pattern = self._words.pattern(repl["Orig"]) if repl.get("Orig") else []
         by = self._replacement(repl["With"]) if repl.get("With") else ""
         where = "/" if repl.get("All") else ""
@@ -376,7 +376,7 @@ class Parameters:
     def _substring(self, cut: Node, template: Template) -> Template:
         from submitter.importer.shell.arithmetic import Arithmetic
 
-        text = self._shell.decide(template)
+        text = self._shell.changed(template)
         start = Arithmetic(self._words).number(cut["Offset"])
         start = start + len(text) if start < 0 else start
         if start < 0 or start > len(text):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from submitter.errors import Place, UsageError
+from submitter.gang.secret_like import is_secret
 from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Note, Template, Value
 from submitter.importer.shell.flow import DiscardCommand
 from submitter.importer.shell.template import joined, leaves, literal, text_of
@@ -186,6 +187,13 @@ class Shell:
         if not any(_same(note, told) for told in self.record.notes):
             self.record.notes.append(note)
 
+    def changed(self, template: Template) -> str:
+        """As `decide`, for a text of which another one is made: never of a secret."""
+        for leaf in leaves(template):
+            if isinstance(leaf, Input) and leaf.text and is_secret(leaf.name, leaf.text):
+                raise self.fail("importer.secret_changed", name=leaf.name)
+        return self.decide(template)
+
     def step(self) -> None:
         self.record.steps += 1
         if self.record.steps > MAX_STEPS:
@@ -215,7 +223,7 @@ class Shell:
 
     def fixed(self, template: Template) -> Template:
         """As `decide`; a template that is its text alone."""
-        return literal(self.decide(template))
+        return literal(self.changed(template))
 
     def unquoted(self, template: Template) -> None:
         """bash splits what these inputs hold."""
@@ -360,6 +368,12 @@ class Shell:
         elif template:
             self.record.said.append(text_of(template).strip()[:300])
             del self.record.said[:-3]
+
+
+def shown(words: Sequence[str]) -> str:
+    """A command as a note tells it: further words may be secrets."""
+    first = [word for word in words[1:2] if not word.startswith("-") and "=" not in word]
+    return " ".join([*words[:1], *first, *(["…"] if len(words) > 1 + len(first) else [])])[:60]
 
 
 def _same(note: Note, told: Note) -> bool:

@@ -11,7 +11,7 @@ from submitter.importer.shell import files, machine
 from submitter.importer.shell.arithmetic import BINARY
 from submitter.importer.shell.patterns import CLASSES
 from submitter.importer.shell.quoting import ansi_c
-from submitter.importer.shell.state import Element, Shell
+from submitter.importer.shell.state import Element, Shell, shown
 from submitter.importer.shell.template import EMPTY, joined, leaves, lines_of, literal, text_of
 
 Arguments = Sequence[Element]
@@ -391,19 +391,19 @@ def _is_unknown(shell: Shell, template: Template) -> bool:
 
 
 def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
-    shown = " ".join([name, *_texts(arguments)])[:60]
+    told = " ".join([name, *_texts(arguments)])[:60]
     before = next(
         (shell.record.unknown[leaf] for leaf in leaves(shell.stdin or EMPTY) if leaf in shell.record.unknown), ""
     )
     if shell.out is not None:
-        shell.write(shell.unknown(f"{before} | {shown}"[:80] if before else shown, name))
+        shell.write(shell.unknown(f"{before} | {told}"[:80] if before else told, name))
     else:
-        shell.note("importer.not_carried", "note", command=shown)
+        shell.note("importer.not_carried", "note", command=shown([name, *_texts(arguments)]))
     return 0
 
 
 def _carried(shell: Shell, name: str, arguments: Arguments) -> None:
-    shell.note("importer.not_carried", "note", command=" ".join([name, *_texts(arguments)])[:60])
+    shell.note("importer.not_carried", "note", command=shown([name, *_texts(arguments)]))
 
 
 TOOLS: dict[str, Callable[[Shell, Arguments], int]] = {
