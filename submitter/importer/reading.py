@@ -18,6 +18,7 @@ from submitter.importer.shell.statements import Statements
 from submitter.importer.shell.template import inputs, leaves, literal
 from submitter.importer.syntax import Node, line_of, parse, read_source
 from submitter.job.nearest import NONE, nearest
+from submitter.job.variables import PREDEFINED
 
 _WHY_NOTHING = ("importer.expansion_error", "importer.script_missing", "importer.comment_cuts")
 """Warnings that tell, where nothing was started, most likely why."""
@@ -32,7 +33,7 @@ def read_script(
     """
     text = read_source(path, shown)
     tree = parse(text, shown)
-    record = Record(environ, sets, this_machine())
+    record = Record(environ, sets, this_machine(), shown)
     params = [Element(literal(argument)) for argument in arguments]
     shell = Shell(record, shown, shown, params, cwd)
     for line in cut_short(text):
@@ -42,11 +43,12 @@ def read_script(
     if not launches:
         raise _nothing_started(shell, ended, record)
     _check_sets(record, shown)
+    decided = _all_decided(record, launches)
     return Reading(
         file=shown,
         launches=launches,
-        notes=(*record.notes, *_left_out(record, launches), *_left_empty(record, launches)),
-        decided=_all_decided(record, launches),
+        notes=(*record.notes, *_left_out(record, launches), *_left_empty(record, launches), *_taken(record, decided)),
+        decided=decided,
         unquoted=frozenset(record.unquoted),
         comments=_top_comments(tree),
         fixed=frozenset(record.fixed),
@@ -73,9 +75,11 @@ def _run(shell: Shell, tree: Node) -> ExitShell | None:
         return end
     except RecursionError:
         raise UsageError("importer.too_deep", Place(shell.file, shell.line)) from None
-    except UsageError:
-        if not _chosen(shell.record):  # what comes behind the launch does not change it
+    except UsageError as error:
+        if not any(has_overrides(one) and not prepares(one) for one in shell.record.launches):
             raise
+        # What comes behind a training does not change it; another training there would not be seen.
+        shell.note("importer.rest_unread", line=error.place.line if error.place else None, why=error)
     return None
 
 
@@ -107,6 +111,13 @@ def _left_empty(record: Record, launches: Sequence[Launch]) -> Iterator[Note]:
             if isinstance(leaf, Definition) and leaf in record.unknown:
                 values = {"name": leaf.name, "what": record.unknown[leaf]}
                 yield Note("importer.left_empty", "warning", launch.file, leaf.line, values)
+
+
+def _taken(record: Record, decided: Mapping[str, Decided]) -> Iterator[Note]:
+    """What shaped the file without standing on the command line."""
+    for name, one in decided.items():
+        if record.environ.get(name) and name not in record.sets and name not in PREDEFINED and one.lines:
+            yield Note("importer.from_environment", "warning", record.file, one.lines[0], {"name": name})
 
 
 def _nothing_started(shell: Shell, ended: ExitShell | None, record: Record) -> UsageError:

@@ -116,6 +116,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "无法导入：{what} 无法与 bash 完全一致地传递；请反馈此脚本",
     ),
     # Warnings
+    "importer.rest_unread": (
+        "from here on the script was not read, further trainings in it would not be seen: {why}",
+        "从此处起未读取脚本，其中若还有训练则不会被发现：{why}",
+    ),
+    "importer.from_environment": (
+        "{name} was taken from this environment and shapes the file: it counts wherever {name} is not set",
+        "{name} 取自当前环境并影响生成的文件：在未设置 {name} 的地方也按此值运行",
+    ),
     "importer.several": (
         "the script starts {count} trainings, at lines {lines}: this is the first; --launch N imports another",
         "脚本启动了 {count} 个训练，位于第 {lines} 行：此处导入第一个；用 --launch N 导入其他的",

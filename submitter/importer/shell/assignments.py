@@ -77,8 +77,6 @@ class Assignments:
 
     def declare(self, node: Node) -> int:
         """`export`, `local`, `declare`, `readonly`, `typeset`."""
-        shell = self._shell
-        shell.status = 0
         kind = node["Variant"]["Value"]
         options = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("-"))
         plus = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("+"))

@@ -75,6 +75,8 @@ class Record:
     environ: Mapping[str, str]
     sets: Mapping[str, str]
     machine: Machine
+    file: str
+    """The script, as shown to people."""
     notes: list[Note] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
     uses: list[tuple[int, Input]] = field(default_factory=list)
@@ -157,6 +159,10 @@ class Shell:
         """How far `getopts` is inside `-ab`."""
         self.quiet = 0
         """Greater than 0 while a default is read that bash does not need: nothing of it is noted or done."""
+        self.lenient = 0
+        """Greater than 0 while words are read that only a terminal sees: nothing hangs on them."""
+        self.substituted = False
+        """A `$( )` was read since the command began: its status is the assignment's."""
         self.in_pipe = False
 
     def fork(self) -> Shell:
@@ -207,7 +213,7 @@ class Shell:
 
     def decide(self, template: Template) -> str:
         """The text, on which something now hangs that no template can express."""
-        if self.quiet:
+        if self.quiet or self.lenient:
             return text_of(template)
         for leaf in leaves(template):
             if isinstance(leaf, Input):
@@ -227,7 +233,7 @@ class Shell:
 
     def unquoted(self, template: Template) -> None:
         """bash splits what these inputs hold."""
-        if not self.quiet:
+        if not self.quiet and not self.lenient:
             self.record.unquoted.update(part.name for part in template if isinstance(part, Input))
             for part in template:
                 if isinstance(part, Defined):

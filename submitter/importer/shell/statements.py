@@ -19,6 +19,8 @@ from submitter.importer.shell.words import Words
 from submitter.importer.syntax import Node, comments_of, end_line, line_of
 
 _DEVICES = ("npu", "gpu", "cuda", "ascend")
+_FOR_PEOPLE = ("echo", "printf", "wait", "sleep", "kill", "ls")
+"""Commands that change nothing here: what they say is for a terminal."""
 _MAX_ROUNDS = 10_000
 """Of one loop; a launch script loops over nodes and ports."""
 
@@ -79,6 +81,7 @@ class Statements:
             statements = []
         child.stdin = shell.stdin
         shell.status = Statements(child).guarded(statements)
+        shell.substituted = True
         shell.line = line
         return _without_line_ends(shell, joined(child.out), line_of(node))
 
@@ -137,16 +140,27 @@ class Statements:
 
     def _call(self, node: Node) -> int:
         shell = self.shell
-        fields = self.words.fields(node.get("Args", []))
+        fields = self._fields(node.get("Args", []))
         if not fields:
-            shell.status = 0
+            shell.substituted = False
             for assign in node.get("Assigns", []):
                 self._assignments.assign(assign)
+            shell.status = shell.status if shell.substituted else 0
             self._trace(node)
             return shell.status
         if not node.get("Assigns"):
             return run_command(self, fields)
         return self._with_environment(node, fields)
+
+    def _fields(self, words: Sequence[Node]) -> list[Element]:
+        shell = self.shell
+        if shell.out is not None or not words or _typed(words[0]) not in _FOR_PEOPLE:
+            return self.words.fields(words)
+        shell.lenient += 1
+        try:
+            return self.words.fields(words)
+        finally:
+            shell.lenient -= 1
 
     def _trace(self, node: Node) -> None:
         if node.get("Args"):  # `$EMPTY`: a command whose words all vanished
@@ -358,6 +372,11 @@ _COMMANDS: dict[str, Callable[[Statements, Node], int]] = {
     "TestClause": Statements._test,
     "TimeClause": Statements._time,
 }
+
+
+def _typed(word: Node) -> str:
+    parts = word.get("Parts", [])
+    return str(parts[0]["Value"]) if len(parts) == 1 and parts[0]["Type"] == "Lit" else ""
 
 
 def _only_reads(statements: Sequence[Node]) -> bool:

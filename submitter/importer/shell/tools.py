@@ -299,24 +299,38 @@ def _sed(shell: Shell, arguments: Arguments) -> int:
         found is None
         or expression is None
         or (found[4] and re.match(expression, ""))
-        or re.search(r"\\[^/&.\-]", found[3])
+        or re.search(r"\\[^/&.\-1-9]", found[3])
     ):
         return _unknown(shell, "sed", arguments)
-    by = found[3].replace("\\", "") if "&" not in found[3] else None
-    if by is None:
-        return _unknown(shell, "sed", arguments)
+    replacement = _python_replacement(found[3])
     count = 0 if found[4] else 1
 
     def change(text: str) -> str:
-        return "".join(re.sub(expression, lambda _: by, line, count=count) + "\n" for line in lines_of(text))
+        return "".join(re.sub(expression, replacement, line, count=count) + "\n" for line in lines_of(text))
 
     return _filter(shell, "sed", arguments, change)
+
+
+def _python_replacement(text: str) -> Callable[[re.Match[str]], str]:
+    """sed's: `&` is what was found, `\1` a group of it."""
+
+    def made(match: re.Match[str]) -> str:
+        def one(part: re.Match[str]) -> str:
+            sign = part[1] or part[0]
+            if sign.isdigit():
+                return match[int(sign)] or "" if int(sign) <= len(match.groups()) else ""
+            return match[0] if part[0] == "&" else sign
+
+        return re.sub(r"\\(.)|&", one, text)
+
+    return made
 
 
 def _python_expression(text: str, extended: bool) -> str | None:
     """An expression that sed, grep and Python read the same way; None: it is not known to be one."""
     outside = re.sub(r"\[\^?\]?[^\]]*\]", "", re.sub(r"\[:[a-z]+:\]", "", text))
-    if re.search(r"[(){}|+?\\]" if not extended else r"\\[^./\-]", outside) or "\\" in text.replace("\\.", ""):
+    outside = re.sub(r"\\[./-]", "", outside)
+    if re.search(r"[(){}|+?\\]" if not extended else r"\\|\|", outside) or "\\" in re.sub(r"\\[./-]", "", text):
         return None
     for name, inside in CLASSES.items():
         text = text.replace(f"[:{name}:]", inside)
