@@ -57,8 +57,13 @@ class Case:
         given = dict(word.split("=", 1) for word in self.header("with"))
         start = zlib.crc32(self.name.encode())
         hostile = {name: HOSTILE[(start + at) % len(HOSTILE)] for at, name in enumerate(given)}
-        values = ({}, given, hostile, dict.fromkeys(given, ""))
-        return {name: {**HOME, **one} for name, one in zip(ENVIRONMENTS, values, strict=True)}
+        empty = dict.fromkeys(given, "")
+        return {
+            "defaults": HOME,
+            "ordinary": {**HOME, **given},
+            "hostile": {**HOME, **hostile},
+            "empty": {**HOME, **empty},
+        }
 
     def header(self, key: str) -> list[str]:
         found = re.search(rf"^# {key}: (.*)$", self.scene.script, re.MULTILINE)

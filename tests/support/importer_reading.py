@@ -43,7 +43,9 @@ class Scene:
         found = run_in_bash(self.script, self.folder, environ, self.arguments)
         return [said for one in found if (said := _said(one)) is not None]
 
-    def imported(self, environ: Mapping[str, str], *, sets: Mapping[str, str] | None = None, launch: int | None = None) -> Imported:  # fmt: skip
+    def imported(
+        self, environ: Mapping[str, str], *, sets: Mapping[str, str] | None = None, launch: int | None = None
+    ) -> Imported:
         path = self.folder.parent / "script.sh"
         path.write_text(self.script)
         own = {**environ, "PATH": "/usr/bin:/bin"}
@@ -80,7 +82,8 @@ def differences(bash: Said, job: Job, environ: Mapping[str, str], *, handed: Col
     and what the script's own environment was then the job file does not know.
     """
     words, own = arguments(job), flags(job)
-    found = [f"word {at}: bash {a!r}, job {b!r}" for at, (a, b) in enumerate(zip(bash.words, words, strict=False)) if a != b]  # fmt: skip
+    pairs = enumerate(zip(bash.words, words, strict=False))
+    found = [f"word {at}: bash {wanted!r}, job {got!r}" for at, (wanted, got) in pairs if wanted != got]
     if len(bash.words) != len(words):
         found.append(
             f"{len(bash.words)} words, job {len(words)}: {bash.words[len(words) :] or words[len(bash.words) :]}"
@@ -102,5 +105,7 @@ def _said(one: Launched) -> Said | None:
     environ = {**one.environ, **(submitted(Recorded(argv, one.environ, "")) or {})}
     if "--" in command.runner:  # `ray job submit … -- env A=b python3`
         inner = command.runner[command.runner.index("--") + 1 :]
-        environ.update(word.split("=", 1) for word in inner if _ASSIGNMENT.fullmatch(word))  # type: ignore[arg-type]
+        environ.update(
+            {word.partition("=")[0]: word.partition("=")[2] for word in inner if _ASSIGNMENT.fullmatch(word)}
+        )
     return Said(command.target, list(command.arguments), environ)
