@@ -156,3 +156,5 @@ class Reading:
     """Those at the top of the script, without `#` and the interpreter's line."""
     fixed: frozenset[Definition] = frozenset()
     """Variables of the script's own that it branched on, or changed as text: their value cannot be set from outside."""
+    required: frozenset[str] = frozenset()
+    """Inputs without which bash stops: they may not be empty."""

@@ -50,6 +50,7 @@ def read_script(
         notes=(*record.notes, *_left_out(record, launches), *_left_empty(record, launches), *_taken(record, decided)),
         decided=decided,
         unquoted=frozenset(record.unquoted),
+        required=frozenset(record.required),
         comments=_top_comments(tree),
         fixed=frozenset(record.fixed),
     )

@@ -126,6 +126,7 @@ class _Writer:
 
     def _imported(self, names: Names) -> Lines:
         outside = [*(one.name for one in names.variables), *names.predefined]
+        required = sorted(self._reading.required.intersection(one.name for one in names.variables))
         unquoted = sorted(self._reading.unquoted.intersection(outside))
         elsewhere = self._launch.file if self._launch.file != self._reading.file else None
         return [
@@ -133,6 +134,7 @@ class _Writer:
             *entry(2, "script", scalar((self._reading.file,), TEXT, 10)),
             *entry(2, "launch_line", str(self._launch.line), note=elsewhere),
             *self._decided(names.decided),
+            *(listed(2, "required", [key(name) for name in required]) if required else []),
             *(listed(2, "unquoted", [key(name) for name in unquoted]) if unquoted else []),
         ]
 

@@ -14,7 +14,7 @@ from submitter.job.nearest import nearest
 from submitter.job.scalars import Resolved, visible
 from submitter.job.variables import PREDEFINED, environment, raw_text
 
-KEYS = ("script", "launch_line", "decided", "unquoted")
+KEYS = ("script", "launch_line", "decided", "required", "unquoted")
 
 MAX_LINE = 10_000_000
 
@@ -39,7 +39,12 @@ def check_imported(top: Section, variables: Mapping[str, Variable], environ: Map
     section.get("script", read_text)
     section.get("launch_line", integer(1, MAX_LINE))
     listed = top.section("variables", None)
-    for name, place in _unquoted(section):
+    for name, place in _names(section, "required"):
+        if name not in listed.entries:
+            raise UsageError("job.unquoted_name", place, name=name, nearest=nearest(name, listed.entries))
+        if not variables[name].text:
+            raise UsageError("job.required", place, name=name)
+    for name, place in _names(section, "unquoted"):
         if name in PREDEFINED and name not in variables:
             _check_whole(name, environ.get(name, ""), environment(name))
             continue
@@ -70,11 +75,11 @@ def _decided_text(node: Node, place: Place) -> str | None:
     return node.text
 
 
-def _unquoted(section: Section) -> Iterable[tuple[str, Place]]:
-    places = [Place(section.place.file, item.line, section.name("unquoted")) for item in _items(section)]
-    return zip(section.texts("unquoted"), places, strict=True)
+def _names(section: Section, key: str) -> Iterable[tuple[str, Place]]:
+    places = [Place(section.place.file, item.line, section.name(key)) for item in _items(section, key)]
+    return zip(section.texts(key), places, strict=True)
 
 
-def _items(section: Section) -> tuple[Node, ...]:
-    entry = section.entries.get("unquoted")
+def _items(section: Section, key: str) -> tuple[Node, ...]:
+    entry = section.entries.get(key)
     return entry.node.items if entry is not None and isinstance(entry.node, SequenceNode) else ()

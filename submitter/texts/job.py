@@ -232,6 +232,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "所导入脚本的走向取决于 {name} 未设置，而 --set 或环境设置了它，脚本可能走向不同；"
         "请取消设置 {name}，或用 --set {name}=… 重新导入脚本",
     ),
+    "job.required": (
+        "the imported script stops without {name}: set it in the environment, here, or by --set {name}=VALUE",
+        "缺少 {name} 时所导入的脚本会停止：请在环境变量、此文件中或用 --set {name}=VALUE 设置",
+    ),
     "job.unquoted_name": (
         "{name} is none of the job's variables; did you mean {nearest}?",
         "{name} 不是作业的变量；是否应为 {nearest}？",

@@ -127,6 +127,8 @@ def test_elsewhere_it_is_equal_or_refused(case: Case) -> None:
             continue
         meant = {**environ, **held(text, environ)}
         bash = case.bash(meant)
+        if here == "empty" and not bash:
+            continue  # `set -u` knows an empty variable from one that is not set, a job file does not
         assert bash, (here, there, "bash starts nothing")
         handed = {*meant, *case.environments[here]}
         assert (here, there, differences(bash[0], job, meant, handed=handed)) == (here, there, [])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from submitter.importer.model import Arith, Defined, Input, Part, Template
 from submitter.importer.shell.expression import NoExpressionError, parse_expression
 from submitter.importer.shell.flow import DiscardCommand
+from submitter.importer.shell.state import Element
 from submitter.importer.shell.template import is_literal, joined, literal, text_of
 from submitter.importer.syntax import Node
 
@@ -28,6 +29,13 @@ _DEEPEST = 30
 
 Operand = tuple[int, Template | None]
 """The value, and the same in a job file's spelling; None: it has none."""
+
+
+def _element(word: Node) -> Node | None:
+    """`A[1]`, without a `$`."""
+    parts = word.get("Parts", [])
+    part = parts[0] if len(parts) == 1 else {}
+    return part if part.get("Type") == "ParamExp" and part.get("Short") and part.get("Index") else None
 
 
 def _is_plain(word: Node) -> bool:
@@ -73,6 +81,7 @@ class Arithmetic:
         self._shell = words.shell
         self._depth = depth
         self._expanded: dict[int, Template] = {}
+        self._touched: list[Template] = []
 
     def number(self, node: Node) -> int:
         """The value alone: whatever it hangs on is decided."""
@@ -86,6 +95,10 @@ class Arithmetic:
             if all(_SIMPLE.fullmatch(text_of(template)) for template in self._expanded.values()):
                 return self._operand(node)
             return self._of_text(self._written(node))
+        except DiscardCommand:
+            for template in self._touched:
+                self._shell.depends(template)
+            raise
         finally:
             self._expanded = before
 
@@ -201,30 +214,41 @@ class Arithmetic:
 
     def _step(self, node: Node) -> Operand:
         """`i++`, `--i`."""
-        name = self._name(node["X"])
-        old = self._of_name(name)
+        old = self._of_target(node["X"])
         new = _wrapped(old[0] + (1 if node["Op"] == "++" else -1))
         self._plain(old)
-        self._shell.assign(name, literal(str(new)))
+        self._store(node["X"], literal(str(new)))
         value = old[0] if node.get("Post") else new
         return value, literal(str(value)) if value >= 0 else None
 
     def _assignment(self, target: Node, sign: str, node: Node) -> Operand:
-        name = self._name(target)
         right = self._operand(node)
         if sign == "=":
             value, spelled = right
         else:
-            left = self._of_name(name)
+            left = self._of_target(target)
             if sign in ("/=", "%=") and right[0] == 0:
                 raise self._discard("division by 0")
             value, spelled = _wrapped(BINARY[sign[:-1]](left[0], right[0])), self._spelled(sign[:-1], left, right)
         symbolic = spelled is not None and not is_literal_number(spelled)
-        self._shell.assign(name, (Arith(spelled, str(value)),) if symbolic and spelled else literal(str(value)))
+        self._store(target, (Arith(spelled, str(value)),) if symbolic and spelled else literal(str(value)))
         return value, literal(str(value)) if value >= 0 else None
 
+    def _of_target(self, node: Node) -> Operand:
+        return self._of_template(self._words.text(node)) if _element(node) else self._of_name(self._name(node))
+
+    def _store(self, node: Node, template: Template) -> None:
+        element = _element(node)
+        if element is None:
+            self._shell.assign(self._name(node), template)
+            return
+        name, variable = element["Param"]["Value"], self._shell.variable(element["Param"]["Value"])
+        elements = dict((variable.elements if variable else None) or {})
+        elements[self._words.key(variable, element["Index"])] = Element(template, self._shell.line, group=name)
+        self._shell.assign_array(name, elements, keyed=bool(variable and variable.keyed))
+
     def _name(self, node: Node) -> str:
-        text = text_of(self._words.text(node)) if node.get("Type", "Word") == "Word" else ""
+        text = node["Parts"][0]["Value"] if node.get("Type", "Word") == "Word" and _is_plain(node) else ""
         if _NAME.fullmatch(text) is None:
             raise self._discard("attempted assignment to non-variable")
         return text
@@ -251,6 +275,7 @@ class Arithmetic:
 
     def _of_template(self, template: Template) -> Operand:
         text = text_of(template)
+        self._touched.append(template)
         if is_literal(template):
             return self._inner()._of_text(text)
         part: Part = template[0]

@@ -24,7 +24,7 @@ class Assignments:
 
     def assign(self, node: Node, *, export: bool = False) -> None:
         shell = self._shell
-        name = node["Name"]["Value"]
+        name = shell.target(node["Name"]["Value"])
         if node.get("Array") is not None:
             self._assign_array(name, node)
         elif node.get("Index") is not None:
@@ -100,7 +100,11 @@ class Assignments:
             shell.variables[name] = Variable(None, {}, keyed=True, line=shell.line)
         if "i" in options:
             shell.variables[name] = Variable(None, integer=True, line=shell.line)
-        if set(options) & set("nlu") and kind != "export":
+        if "n" in options and kind != "export":
+            target = text_of(self._words.text(arg.get("Value"))) or None
+            shell.variables[name] = Variable(None, reference=target, line=shell.line)
+            return
+        if set(options) & set("lu") and kind != "export":
             raise shell.fail("importer.unsupported", what=f"{kind} {options}")
         export = kind == "export" or "x" in options
         if arg.get("Naked"):

@@ -89,5 +89,7 @@ def _unknown(shell: Shell, fields: Sequence[Element]) -> int:
     else:
         shell.note("importer.unknown_command", "warning", command=told)
     if shell.out is not None:
+        for field in fields:
+            shell.depends(field.template)
         shell.write(shell.unknown(told, re.sub(r"\W+", "_", os.path.basename(name)).strip("_") or "output"))  # noqa: PTH119
     return 0

@@ -13,7 +13,7 @@ from submitter.importer.model import Input, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.flow import DiscardCommand
 from submitter.importer.shell.state import Element, Shell, Variable
-from submitter.importer.shell.template import EMPTY, joined, literal, never_empty, text_of
+from submitter.importer.shell.template import EMPTY, inputs, joined, literal, never_empty, text_of
 from submitter.importer.syntax import Node
 
 if TYPE_CHECKING:
@@ -152,6 +152,8 @@ class Parameters:
         """`$name` without an operator."""
         shell = self._shell
         if found.is_set or name in ("@", "*"):
+            if found.raw and "u" in shell.options and text_of(found.template):
+                shell.record.required.add(found.raw)
             return found.template
         if "u" in shell.options and not shell.quiet:
             if found.raw:
@@ -257,7 +259,7 @@ class Parameters:
 
     def _indirect(self, node: Node, value: Scalar, quoted: bool) -> Iterator[Piece]:
         name = self._shell.decide(value.template)
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) and not _POSITIONAL.fullmatch(name):
             raise self._shell.fail("importer.unsupported", what=f"${{!…}} of {name[:60]}")
         yield from self.pieces({**node, "Excl": False, "Param": {"Value": name}}, quoted)
 
@@ -287,7 +289,10 @@ class Parameters:
         if given and name in shell.record.sets:
             yield self._atom(shell.input(name), quoted)
             return
-        if given or (given is not None and not colon):
+        if not colon and exp.get("Word"):
+            yield from self._told_apart(exp, name, quoted)
+            return
+        if given:
             yield self._atom(shell.input(name, self._unneeded(exp, quoted)), quoted)
             return
         pieces = self._word_pieces(exp, quoted)
@@ -301,6 +306,17 @@ class Parameters:
             return
         template = shell.input(name, default, text=text_of(default))
         yield Atom(template, quoted or protected, expanded=True, default_quoted=protected and not quoted)
+
+    def _told_apart(self, exp: Node, name: str, quoted: bool) -> Iterator[Piece]:
+        """`${V-x}` knows an empty V from one that is not set, a job file does not: what it is now stays."""
+        shell = self._shell
+        if shell.given(name) is None:
+            shell.record.unset.add(name)
+            shell.depends(shell.input(name))
+            yield from self._word(exp, quoted)
+        else:
+            shell.depends(shell.input(name))
+            yield self._atom(shell.input(name), quoted)
 
     def _unneeded(self, exp: Node, quoted: bool) -> Template | None:
         """The default of an input that is given: bash does not look at it, so nothing in it may do anything."""
@@ -325,6 +341,8 @@ class Parameters:
         if missing and not self._shell.quiet:
             why = text_of(joined(atom.template for atom in self._word_atoms(exp, True)))
             raise self._shell.stops("importer.required", name=name, why=why[:200])
+        if not never_empty(value.template):
+            self._shell.record.required.update(leaf.name for leaf in inputs(value.template))
         yield self._atom(value.template, quoted)
 
     def _alternative(self, exp: Node, _name: str, value: Scalar, quoted: bool) -> Iterator[Piece]:

@@ -55,6 +55,8 @@ class Variable:
     comments: tuple[str, ...] = ()
     integer: bool = False
     readonly: bool = False
+    reference: str | None = None
+    """`declare -n`: the name that it stands for."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Record:
     inputs: dict[Input, Input] = field(default_factory=dict)
     unset: set[str] = field(default_factory=set)
     """Inputs of which the script could tell that they are unset and not only empty."""
+    required: set[str] = field(default_factory=set)
+    """Inputs without which bash stops."""
     unquoted: set[str] = field(default_factory=set)
     fixed: set[Definition] = field(default_factory=set)
     unknown: dict[Input | Definition, str] = field(default_factory=dict)
@@ -227,6 +231,11 @@ class Shell:
                 self.record.fixed.add(leaf)
         return text_of(template)
 
+    def depends(self, template: Template) -> None:
+        """What comes of it is not known, but it hangs on these inputs."""
+        if not self.quiet and not self.lenient:
+            self.record.uses.extend((self.line, leaf) for leaf in leaves(template) if isinstance(leaf, Input))
+
     def fixed(self, template: Template) -> Template:
         """As `decide`; a template that is its text alone."""
         return literal(self.changed(template))
@@ -258,7 +267,16 @@ class Shell:
     # ── variables ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def variable(self, name: str) -> Variable | None:
-        return self.variables.get(name)
+        return self.variables.get(self.target(name))
+
+    def target(self, name: str) -> str:
+        """The name itself, or what it refers to."""
+        for _ in range(MAX_DEPTH):
+            variable = self.variables.get(name)
+            if variable is None or variable.reference is None:
+                return name
+            name = variable.reference
+        raise self.fail("importer.recursion", limit=MAX_DEPTH)
 
     def given(self, name: str) -> str | None:
         """What the environment, or --set, has for a name that the script did not set."""
@@ -276,6 +294,7 @@ class Shell:
         return (self.record.inputs.setdefault(made, made),)  # one object each: comparing them stays cheap
 
     def assign(self, name: str, template: Template, *, export: bool = False) -> None:
+        name = self.target(name)
         if len(text_of(template)) > MAX_TEXT:
             raise self.fail("importer.variable_long", name=name, limit=MAX_TEXT)
         old = self.variables.get(name)
@@ -324,6 +343,7 @@ class Shell:
         return (Defined(renamed, text),)
 
     def assign_array(self, name: str, elements: Mapping[int | str, Element], *, keyed: bool = False) -> None:
+        name = self.target(name)
         if len(elements) > MAX_ELEMENTS:
             raise self.fail("importer.too_many_words", limit=MAX_ELEMENTS)
         old = self.variables.get(name)

@@ -164,13 +164,17 @@ def _touch(shell: Shell, arguments: Arguments) -> int:
 
 def _seq(shell: Shell, arguments: Arguments) -> int:
     texts = [shell.decide(argument.template) for argument in arguments]
+    between = "\n"
+    if texts and texts[0].startswith("-s"):
+        between = texts.pop(0)[2:] or (texts.pop(0) if texts else "")
     if not texts or len(texts) > 3 or not all(_NUMBER.fullmatch(text) for text in texts):
         return _unknown(shell, "seq", arguments)
     numbers = [int(text) for text in texts]
     first, step, last = {1: (1, 1, numbers[0]), 2: (numbers[0], 1, numbers[-1]), 3: tuple(numbers)}[len(numbers)]
     if step == 0 or abs(last - first) // abs(step) > _MAX_SEQUENCE:
         raise shell.fail("importer.endless_loop", limit=_MAX_SEQUENCE)
-    shell.write(literal("".join(f"{n}\n" for n in range(first, last + (1 if step > 0 else -1), step))))
+    found = between.join(str(number) for number in range(first, last + (1 if step > 0 else -1), step))
+    shell.write(literal(f"{found}\n" if found else ""))
     return 0
 
 
@@ -293,8 +297,9 @@ def _sed(shell: Shell, arguments: Arguments) -> int:
     texts = [text for text in _texts(arguments) if text != "-e"]
     extended = bool({"-E", "-r"} & set(texts))
     rest = [text for text in texts if text not in ("-E", "-r")]
-    found = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", rest[0], re.DOTALL) if len(rest) == 1 else None
-    expression = _python_expression(found[2], extended) if found else None
+    part = r"((?:\\.|(?!\1).)*)"
+    found = re.fullmatch(rf"s(.){part}\1{part}\1(g?)", rest[0], re.DOTALL) if len(rest) == 1 else None
+    expression = _python_expression(found[2].replace(f"\\{found[1]}", found[1]), extended) if found else None
     if (
         found is None
         or expression is None
@@ -410,6 +415,9 @@ def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
         (shell.record.unknown[leaf] for leaf in leaves(shell.stdin or EMPTY) if leaf in shell.record.unknown), ""
     )
     if shell.out is not None:
+        for argument in arguments:
+            shell.depends(argument.template)
+        shell.depends(shell.stdin or EMPTY)
         shell.write(shell.unknown(f"{before} | {told}"[:80] if before else told, name))
     else:
         shell.note("importer.not_carried", "note", command=shown([name, *_texts(arguments)]))

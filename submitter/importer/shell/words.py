@@ -12,7 +12,7 @@ from submitter.importer.model import Input, Lit, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import template_of
 from submitter.importer.shell.braces import MAX_WORDS, TooManyWordsError, expanded
-from submitter.importer.shell.parameters import Parameters
+from submitter.importer.shell.parameters import Parameters, divisible
 from submitter.importer.shell.quoting import ansi_c, in_double_quotes, unquoted
 from submitter.importer.shell.state import Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, never_empty, text_of
@@ -73,7 +73,12 @@ class Words:
 
     def operand(self, word: Node, quoted: bool) -> list[Piece]:
         """The word behind `:-`, in or outside double quotes."""
-        return list(self._pieces(word.get("Parts", []), quoted=quoted))
+        parts = word.get("Parts", [])
+        if quoted:  # `"${V:-{a:1\}}"`: a backslash quotes the brace too
+            parts = [
+                {**one, "Value": one["Value"].replace("\\}", "}")} if one["Type"] == "Lit" else one for one in parts
+            ]
+        return list(self._pieces(parts, quoted=quoted))
 
     def pattern(self, word: Node, *, quoted: bool = False) -> list[patterns.Char]:
         """For `case`, `[[ == ]]`, `${V%p}`: whatever it hangs on is decided."""
@@ -118,8 +123,9 @@ class Words:
             yield replace(like, template=template)
             return
         found = patterns.files(pattern, self.shell.cwd)
+        if found or any(char.special and char.text in "*?" for char in pattern):
+            self.shell.decide(template)  # with other values it would stand for other files
         if found:
-            self.shell.decide(template)
             self.shell.note("importer.glob", text=text_of(template)[:80], count=len(found))
             yield from (replace(like, template=literal(name)) for name in found)
         elif "nullglob" not in self.shell.options:
@@ -268,6 +274,8 @@ class _Splitter:
 
     def take_expanded(self, atom: Atom) -> None:
         for part in atom.template:
+            if isinstance(part, Input) and part.default and divisible(text_of(part.default)):
+                self._shell.decide((part,))  # its default would be split, what it holds now is not
             if any(char in self._separators for char in part.text):
                 self._take_text(self._shell.decide((part,)))
             elif part.text == "":
@@ -356,6 +364,10 @@ def _unquoted_atoms(text: str) -> Iterator[Atom]:
 
 def _looks_assigning(parts: Sequence[Node]) -> bool:
     return bool(parts) and parts[0]["Type"] == "Lit" and _ASSIGNMENT.match(parts[0]["Value"]) is not None
+
+
+def _with_braces(part: Node) -> Node:
+    return {**part, "Value": part["Value"].replace("\\}", "}")} if part["Type"] == "Lit" else part
 
 
 def _is_nothing(pieces: Sequence[Piece]) -> bool:

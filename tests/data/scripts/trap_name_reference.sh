@@ -1,7 +1,6 @@
 #!/bin/bash
 # A reference to the name of an array
 # with: V=2
-# refused: importer.unsupported
 append() {
     local -n target=$1
     shift
