@@ -12,6 +12,7 @@ from submitter.errors import Place, UsageError
 
 SECONDS = 10.0
 """Published scripts take a tenth of a second; patterns and templates of a hostile one can be exponential."""
+_AGAIN_S = 0.5
 MEMORY_BYTES = 4 << 30
 """Of address space: an import needs 50 MB."""
 
@@ -31,7 +32,8 @@ def bounded(shown: str) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    # Again and again: an exception in a destructor or a callback of the garbage collector is lost.
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, _AGAIN_S)
     try:
         yield
     except _TimeOverError:

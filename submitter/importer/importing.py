@@ -86,7 +86,8 @@ def _proved(written: JobFile, launch: Launch, shown: str, request: Request) -> J
     """The written job renders the script's own words, or the import fails: never something else in silence."""
     withheld = {str(note.values.get("name")) for note in written.notes}
     try:
-        job = load_text(written.text, shown, environ=request.environ)
+        environ = {name: value for name, value in request.environ.items() if name not in request.sets}
+        job = load_text(written.text, shown, environ=environ)
     except UsageError as error:
         raise UsageError("importer.not_a_job", Place(launch.file, launch.line), reason=error) from None
     _check_words([one.value.text for one in launch.arguments], arguments(job), launch, withheld)

@@ -121,7 +121,8 @@ def end_line(node: Node) -> int:
 
 def comments_of(node: Node) -> tuple[str, ...]:
     """Those above a statement or an element and the one behind it, without `#`."""
-    return tuple(redacted(comment.get("Text", "").strip()) for comment in node.get("Comments", []))
+    texts = [(line_of(one) if "Pos" in one else 0, one.get("Text", "").strip()) for one in node.get("Comments", [])]
+    return tuple(redacted(text) for line, text in texts if not (line == 1 and text.startswith("!")))
 
 
 def _shfmt() -> str:

@@ -42,8 +42,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "无法导入：循环超过 {limit} 次；它在等待什么吗？",
     ),
     "importer.too_many_words": (
-        "cannot be imported: braces that stand for more than {limit} words",
-        "无法导入：花括号展开超过 {limit} 个词",
+        "cannot be imported: braces or an array of more than {limit} words",
+        "无法导入：花括号或数组超过 {limit} 个词",
     ),
     "importer.too_slow": (
         "cannot be imported within {limit} s: its loops, braces or patterns multiply",

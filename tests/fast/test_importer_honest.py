@@ -58,7 +58,7 @@ NOTES = [
     Told("importer.no_default", 1, "python3 -m trainer.main a.b=$NOT_THERE", "NOT_THERE is not set"),
     Told("importer.left_empty", 1, "V=$(curl http://x)\npython3 -m trainer.main a.b=$V", "V is left empty"),
     Told("importer.comment_cuts", 2, f"{LAUNCH} \\\n  # c.d=1 \\\n  e.f=1"),
-    Told("importer.no_shopt", 1, f"shopt -s nocasematch\n{LAUNCH}", "nocasematch"),
+    Told("importer.no_shopt", 1, f"shopt -s globstar\n{LAUNCH}", "globstar"),
     Told("importer.stops", 1, f"X=$(set -e; false; echo a)\n{LAUNCH}", "status 1"),
     Told("importer.bad_export", 1, f"export 'a b'\n{LAUNCH}", "a b"),
     Told("importer.cut_short", 3, f"{LAUNCH} \\\n  c.d=1\n  e.f=2 \\\n  g.h=3", "e.f=2 g.h=3"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Arguments = Sequence[Element]
 Builtin = Callable[["Statements", Arguments], int]
 
-_NO_EFFECT = ("nocasematch", "nocaseglob", "dotglob", "globstar", "failglob", "lastpipe", "expand_aliases")
+_NO_EFFECT = ("nocaseglob", "dotglob", "globstar", "failglob", "lastpipe", "expand_aliases")
 
 
 def _set(statements: Statements, arguments: Arguments) -> int:
@@ -58,6 +58,8 @@ def _shopt(statements: Statements, arguments: Arguments) -> int:
     if "-q" in texts or not {"-s", "-u"} & set(texts):
         return int(not all(name in statements.shell.options for name in names))
     for name in names:
+        if name == "nocasematch" and "-s" in texts:
+            raise statements.shell.fail("importer.unsupported", what="shopt -s nocasematch")
         if name in _NO_EFFECT and "-s" in texts:
             statements.shell.note("importer.no_shopt", name=name)
         _switch(statements.shell, name, "-" if "-s" in texts else "+")

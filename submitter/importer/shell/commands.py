@@ -76,7 +76,7 @@ def _unknown(shell: Shell, fields: Sequence[Element]) -> int:
     told = shown([field.text for field in fields])
     name = fields[0].text
     if _OVERRIDE.match(name):
-        shell.note("importer.cut_short", text=shown)
+        shell.note("importer.cut_short", text=" ".join(field.text for field in fields)[:_SHOWN])
         return 127
     if name in launching.PROBES:
         shell.note("importer.probe", "note", command=told)

@@ -201,6 +201,8 @@ def _ray(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Found
         if word.text != "env":  # the shell of Ray's entrypoint reads `A=b command`
             env.append(Exported(word.text.partition("=")[0], Value(after_equals(shell, word)), shell.line))
     inner = _recognised(shell, command, (*runner, "ray", "job", "submit", "--"))
+    if inner is None and command:
+        raise shell.fail("importer.unsupported", what=f"ray job submit -- {command[0].text}"[:60])
     return None if inner is None else replace(inner, submission=replace(found, env=tuple(env)))
 
 

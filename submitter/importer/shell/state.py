@@ -262,6 +262,7 @@ class Shell:
     def from_machine(self, what: str, name: str, text: str) -> Template:
         """A text of the machine that imports: a date, a host's name."""
         self.record.read.add(name)
+        text = self.record.sets.get(name, text)
         return (Defined(Definition(name, literal(text), self.line, self.comments, note=what), text),)
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────────────────
