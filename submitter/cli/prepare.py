@@ -68,6 +68,9 @@ class ChecksRefuseError(NpurunError):
 
         ids = {one.id for one in found.refusing}
         never = ", ".join(sorted(name for name in ids if not is_forcible(name)))
+        self.job = found.job
+        self.always = bool(never)
+        """An error is among them that nothing overrides: a secret must not even be shown."""
         told = "cli.checks_refuse_always" if never else "cli.checks_refuse"
         force = ",".join(sorted({*ids, *found.forced}))
         super().__init__(told, None, errors=len(found.refusing), ids=force, never=never)

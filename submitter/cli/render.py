@@ -13,9 +13,10 @@ import click
 from submitter.cli.commands import JobCommand
 from submitter.cli.options import address_option, client, force_option, job_parameters, option, stack_option
 from submitter.cli.output import emit_bytes, tell
-from submitter.cli.prepare import checked_job
+from submitter.cli.prepare import ChecksRefuseError, checked_job
 from submitter.cli.usage import AtLeastOne, OneOf
 from submitter.errors import Place, UsageError
+from submitter.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from submitter.cluster.packages import Package
@@ -49,13 +50,21 @@ def render(
     run: str | None,
     attempt: int,
     output: str | None,
-) -> None:
+) -> int:
     _check_options(form, run, attempt, output)
-    checked = checked_job(job, sets, stack=stack, force=force)
+    try:
+        checked = checked_job(job, sets, stack=stack, force=force)
+    except ChecksRefuseError as refused:
+        if form not in _ONLY_SHOWN or refused.always:
+            raise
+        emit_bytes(_LOCAL[form](refused.job).encode())
+        tell("cli.shown_with_errors", errors=refused.values["errors"])
+        return ExitCode.CHECK_FAILED
     if form in _LOCAL:
         emit_bytes(_LOCAL[form](checked).encode())
     else:
         _render_request(checked, form, address, ca, run, attempt, output)
+    return ExitCode.DONE
 
 
 def _check_options(form: str, run: str | None, attempt: int, output: str | None) -> None:
@@ -97,6 +106,8 @@ _ASSUMED_RAY = {"request": "2.60.0", "command": ""}
 
 _LOCAL: dict[str, Callable[[Job], str]] = {"argv": _argv, "env": _env, "bash": _bash}
 """The forms that need no cluster and no package."""
+_ONLY_SHOWN = ("argv", "env")
+"""Nothing can be started with them by mistake: they are shown with errors too."""
 
 
 def _render_request(

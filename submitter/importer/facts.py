@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from submitter.gang.secret_like import redacted
 from submitter.importer.grouping import Word
-from submitter.importer.model import Launch, Template
+from submitter.importer.model import Launch, Lit, Template
 from submitter.importer.names import text_of
 from submitter.job.sections import MAX_NODES, MAX_NPUS_PER_NODE, MAX_PORT
 from submitter.texts import one_line, text
@@ -17,6 +17,10 @@ DEFAULT_NODES = 1
 DEFAULT_NPUS = 8
 """A node of the most common kind, where the script does not say it."""
 
+_LARGEST_NODE = 16
+"""NPUs of an A3 server."""
+_POOLS = ("rollout", "actor_rollout_ref.rollout", "distillation")
+"""What takes NPUs beside the trainer's: a rollout of its own (fully async, one step off), a teacher."""
 _COUNT = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9.:_-]*", re.ASCII)
 _ALGORITHMS = {
@@ -42,7 +46,30 @@ def size(launch: Launch, words: Sequence[Word]) -> Size:
     nodes, npus = given.get("trainer.nnodes"), given.get("trainer.n_gpus_per_node")
     if launch.launcher == "torchrun":
         nodes, npus = _option(launch, "nnodes") or nodes, _option(launch, "nproc_per_node") or npus
+    elif pools := _pools(given):
+        return _with_pools(pools)
     return Size(_within(nodes, MAX_NODES), _within(npus, MAX_NPUS_PER_NODE))
+
+
+def _pools(given: Mapping[str, Template]) -> list[tuple[int, int]]:
+    """Nodes and NPUs a node of the trainer and of what has a pool of its own beside it; empty: nothing has."""
+    found = []
+    for prefix in ("trainer", *_POOLS):
+        nodes, npus = given.get(f"{prefix}.nnodes"), given.get(f"{prefix}.n_gpus_per_node")
+        if _within(nodes, MAX_NODES) and _within(npus, MAX_NPUS_PER_NODE):
+            found.append((int(text_of(nodes or ())), int(text_of(npus or ()))))
+    return found if len(found) > 1 else []
+
+
+def _with_pools(pools: Sequence[tuple[int, int]]) -> Size:
+    """Parts of a node share nodes, as far as they fill one; whole nodes are others."""
+    together = sum(npus for _, npus in pools)
+    alike = len({nodes for nodes, _ in pools}) == 1
+    parts = any(npus % DEFAULT_NPUS for _, npus in pools) and together <= _LARGEST_NODE
+    if alike and parts:
+        return Size((Lit(str(pools[0][0])),), (Lit(str(together)),))
+    most = max(npus for _, npus in pools)
+    return Size((Lit(str(sum(nodes for nodes, _ in pools))),), (Lit(str(most)),))
 
 
 def torchrun_options(launch: Launch) -> dict[str, Template]:

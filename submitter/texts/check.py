@@ -63,6 +63,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cli.check.summary": ("{job} on {stack}: {counts}", "{job}（{stack}）：{counts}"),
     "cli.check.no_stack": ("no stack", "未指定版本集"),
+    "cli.shown_with_errors": (
+        "{errors} error(s): shown all the same, `npurun submit` refuses this job",
+        "{errors} 个错误：仍然显示，但 `npurun submit` 会拒绝此作业",
+    ),
     "cli.checks_refuse": (
         "{errors} error(s): nothing was rendered or submitted; to go on all the same: --force {ids}",
         "{errors} 个错误：没有渲染或提交任何内容；如仍要继续：--force {ids}",

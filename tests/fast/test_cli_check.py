@@ -110,11 +110,18 @@ def test_forced_errors_are_told_and_do_not_refuse(bad: str, tmp_path: Path) -> N
 
 
 def test_a_refusal_names_what_would_force_it(bad: str, tmp_path: Path) -> None:
-    for command in ("render", "submit"):
-        result = npurun(command, bad, "--force", "NR421", home=tmp_path)
+    for command in (("render", bad, "--as", "request"), ("render", bad, "--as", "bash"), ("submit", bad)):
+        result = npurun(*command, "--force", "NR421", home=tmp_path)
         assert result.code == 3 and result.out == ""
         assert result.err.splitlines()[-1].startswith("npurun: 1 error(s)")
         assert result.err.rstrip().endswith("--force NR421,NR422")
+
+
+@pytest.mark.parametrize(("form", "last"), [("argv", "my.trainer"), ("env", "")])
+def test_what_starts_nothing_is_shown_all_the_same(form: str, last: str, bad: str, tmp_path: Path) -> None:
+    result = npurun("render", bad, "--as", form, home=tmp_path)
+    assert result.code == 3 and last in result.out and result.out
+    assert "NR421" in result.err and "2 error(s): shown all the same" in result.err
 
 
 def test_force_of_what_is_not_there_is_told(bad: str, tmp_path: Path) -> None:

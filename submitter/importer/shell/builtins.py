@@ -10,7 +10,7 @@ from submitter.importer.shell import files
 from submitter.importer.shell.conditions import test_command
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, ExitShell, ReturnFrom
 from submitter.importer.shell.printing import echo, printf
-from submitter.importer.shell.state import MAX_ELEMENTS, Element, Shell, Variable, shown
+from submitter.importer.shell.state import MAX_ELEMENTS, Element, Shell, Variable
 from submitter.importer.shell.template import EMPTY, joined, literal, text_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Arguments = Sequence[Element]
 Builtin = Callable[["Statements", Arguments], int]
 
+_SHOWN = 60
 _NO_EFFECT = ("nocaseglob", "dotglob", "globstar", "failglob", "lastpipe", "expand_aliases")
 
 
@@ -174,7 +175,7 @@ def _false(_statements: Statements, _arguments: Arguments) -> int:
 
 def _not_carried(name: str) -> Builtin:
     def builtin(statements: Statements, arguments: Arguments) -> int:
-        told = shown([name, *(argument.text for argument in arguments)])
+        told = " ".join([name, *(argument.text for argument in arguments)])[:_SHOWN]
         statements.shell.note("importer.not_carried", "note", command=told)
         return 0
 
