@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from submitter.errors import UsageError
+from submitter.importer.importing import Imported
 from tests.support.importer_reading import HOME, Said, Scene, differences, held, scene
 
 FOLDER = Path(__file__).parents[1] / "data" / "scripts"
@@ -44,13 +45,19 @@ class Case:
     name: str
     scene: Scene
     said: dict[tuple[tuple[str, str], ...], list[Said]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
+    made: dict[str, Imported | UsageError] = field(default_factory=dict)
 
-    def text(self, environment: str) -> str:
-        """The job file that is made in an environment."""
-        if environment not in self.texts:
-            self.texts[environment] = self.scene.imported(self.environments[environment]).text
-        return self.texts[environment]
+    def imported(self, environment: str) -> Imported:
+        """In one of its environments; once. UsageError: it cannot be."""
+        if environment not in self.made:
+            try:
+                self.made[environment] = self.scene.imported(self.environments[environment])
+            except UsageError as error:
+                self.made[environment] = error
+        made = self.made[environment]
+        if isinstance(made, UsageError):
+            raise made
+        return made
 
     @cached_property
     def environments(self) -> Mapping[str, Mapping[str, str]]:
@@ -92,7 +99,7 @@ def test_as_bash(case: Case, environment: str) -> None:
     environ = case.environments[environment]
     bash = case.bash(environ)
     try:
-        imported = case.scene.imported(environ)
+        imported = case.imported(environment)
     except UsageError as error:
         assert _may_refuse(case, environment, error, bash), error.render("en")
         return
@@ -121,7 +128,7 @@ def test_elsewhere_it_is_equal_or_refused(case: Case) -> None:
     for here, there in product(ENVIRONMENTS, ENVIRONMENTS):
         environ = case.environments[there]
         try:
-            text = case.text(here)
+            text = case.imported(here).text
             job = case.scene.loaded(text, environ)
         except UsageError:
             continue
@@ -137,5 +144,5 @@ def test_elsewhere_it_is_equal_or_refused(case: Case) -> None:
 def test_what_it_says(case: Case) -> None:
     """The warnings and notes of the script's header are told, at those lines."""
     wanted = {(text_id, int(line)) for text_id, _, line in (one.partition(":") for one in case.header("says"))}
-    told = case.scene.imported(case.environments["defaults"]).notes if wanted else ()
+    told = case.imported("defaults").notes if wanted else ()
     assert wanted <= {(note.text_id, note.line) for note in told}

@@ -17,7 +17,7 @@ from tests.support.importer_reading import HOME, differences, held, scene
 NAMES = ("IN1", "IN2", "IN3", "a", "b", "num")
 TEXTS = (
     "", "x", "5", "a b", "*", "f*", "env", "~", "-3", "a:b c", "\\", "'q'", '"', "$a", "x=1", " lead", "08", "010",
-    "-n", "1+1", "file 1", "[ab]c", "é", "a,b", "{x,y}", "#", "9999999999", "num", "l\nine", "tab\t", "=", "${a}", "`a`",
+    "-n", "1+1", "file 1", "[ab]c", "é", "a,b", "{x,y}", "#", "9999999999", "num", "l\nine", "tab\t", "${a}", "`a`",
 )  # fmt: skip
 BEYOND = {"importer.hangs_on_machine", "importer.unset_here", "importer.unsupported"}
 """Refused although bash starts the training: with its line, never something else."""
