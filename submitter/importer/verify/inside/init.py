@@ -26,6 +26,8 @@ MAX_RECORD_BYTES = 64_000_000
 STDERR_BYTES = 4_000
 
 _POLL_MS = 5
+_PIPE_READS = 32
+"""Of 64 kB: the largest pipe that Linux makes unasked has 1 MB."""
 _MEMORY_EVERY_S = 0.05
 _REAP_S = 3.0
 _LIFELINE = 0
@@ -133,6 +135,7 @@ class _Watch:
                 self._course.ended = reason
                 return self._course
             if not self._reaped() or (self._course.status is not None and time.monotonic() > self._deadline):
+                self._drain()
                 return self._course
 
     def _read(self) -> bool:
@@ -143,6 +146,14 @@ class _Watch:
             return True
         self._course.stderr = (self._course.stderr + data)[-STDERR_BYTES:]
         return bool(data)
+
+    def _drain(self) -> None:
+        """What came between the last look and the end; a pipe holds no more."""
+        poll = select.poll()
+        poll.register(self._stderr, select.POLLIN)
+        for _ in range(_PIPE_READS):
+            if not poll.poll(0) or not self._read():
+                return
 
     def _broken_limit(self) -> str | None:
         now = time.monotonic()
