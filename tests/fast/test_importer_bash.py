@@ -4,6 +4,7 @@ A script in tests/data/scripts is a test. Its first comments say how it is run:
     # with: NAME=value …       ordinary values for what it reads from its environment
     # arguments: …             its own arguments
     # refused: text.id         the import refuses it without those values; of what it does not know, always
+    # beyond: text.id          … or with those values
     # says: text.id:line …     warnings and notes, without those values
 """
 
@@ -120,7 +121,8 @@ def _may_refuse(case: Case, environment: str, error: UsageError, bash: list[Said
         return not bash or error.text_id == "importer.unsupported"
     if environment == "defaults":
         return False
-    return not bash or (environment == "hostile" and error.text_id in BEYOND and bool(error.place.line))
+    beyond = {*case.header("beyond"), *(BEYOND if environment == "hostile" else ())}
+    return not bash or (error.text_id in beyond and bool(error.place.line))
 
 
 def test_elsewhere_it_is_equal_or_refused(case: Case) -> None:

@@ -1,0 +1,2 @@
+false
+python3 -m trainer.never a.b=1
