@@ -17,6 +17,8 @@ MAX_RUNS = 12
 MAX_KEY_CHARS = 200
 """YAML holds 1024; whatever is longer than verl's longest by far is no key to be read."""
 MAX_GROUPS = 100
+MAX_PARTS = 3
+"""Of one array whose keys come again."""
 WHOLE = "arguments"
 CONFIG = "config"
 """Hydra's options before an array."""
@@ -65,7 +67,8 @@ def grouped(arguments: Sequence[Argument]) -> tuple[WordGroup, ...]:
     names = _Names()
     only_options = True
     groups: list[WordGroup] = []
-    for subject, words in _runs([_word(argument) for argument in arguments]):
+    runs = _runs([_word(argument) for argument in arguments])
+    for subject, words in ((subject, part) for subject, run in runs for part in _without_repeats(run)):
         is_mapping = _maps(words, only_options)
         # Options of a mapping are passed first of all, wherever the mapping stands.
         only_options = only_options and is_mapping and all(word.key in OPTIONS for word in words)
@@ -104,6 +107,17 @@ def _maps(words: Sequence[Word], only_options: bool) -> bool:
         return False
     behind = [key in OPTIONS for key in keys]
     return not any(behind) or (only_options and behind == sorted(behind, reverse=True))
+
+
+def _without_repeats(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+    """A key that comes again begins another group: a mapping has it once. Where that would be many, one list."""
+    parts: list[list[Word]] = [[]]
+    for word in words:
+        again = word.key is not None and any(word.key == one.key for one in parts[-1])
+        if again and word.key not in OPTIONS:
+            parts.append([])
+        parts[-1].append(word)
+    return [tuple(part) for part in parts] if len(parts) <= MAX_PARTS else [words]
 
 
 def _runs(words: Sequence[Word]) -> Iterator[tuple[str, tuple[Word, ...]]]:

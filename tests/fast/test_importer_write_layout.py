@@ -36,7 +36,7 @@ class TestGroups:
     @pytest.mark.parametrize(
         "texts",
         [
-            ["a.b=1", "a.b=2"],
+            [f"a.b={number}" for number in range(5)],
             ["a.b=1", "--lr", "1e-5"],
             ["a.b=1", "--config-name=x"],
             ["a b=1"],
@@ -50,6 +50,12 @@ class TestGroups:
     def test_a_list_of_words_where_a_mapping_says_something_else(self, tmp_path: Path, texts: list[str]) -> None:
         done = Written(tmp_path, launch(*[word(text, group="g") for text in texts]))
         assert done.data["arguments"] == {"g": texts}
+        assert done.words() == texts
+
+    def test_a_key_that_comes_again_begins_another_group(self, tmp_path: Path) -> None:
+        texts = ["a.b=1", "a.c=2", "a.b=3", "a.d=4"]
+        done = Written(tmp_path, launch(*[word(text, group="ACTOR") for text in texts]))
+        assert done.data["arguments"] == {"actor": {"a.b": 1, "a.c": 2}, "actor_2": {"a.b": 3, "a.d": 4}}
         assert done.words() == texts
 
     def test_a_key_with_a_reference_is_a_list(self, tmp_path: Path) -> None:
