@@ -11,7 +11,8 @@ from types import FrameType
 from submitter.errors import Place, UsageError
 
 SECONDS = 10.0
-"""Published scripts take a tenth of a second; patterns and templates of a hostile one can be exponential."""
+"""Of this process's own work, however busy the machine is: published scripts take a tenth of a second, patterns and
+templates of a hostile one can be exponential."""
 _AGAIN_S = 0.5
 MEMORY_BYTES = 4 << 30
 """Of address space: an import needs 50 MB."""
@@ -28,12 +29,12 @@ def bounded(shown: str) -> Iterator[None]:
     def over(_signal: int, _frame: FrameType | None) -> None:
         raise _TimeOverError
 
-    before = signal.signal(signal.SIGALRM, over)
+    before = signal.signal(signal.SIGPROF, over)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     # Again and again: an exception in a destructor or a callback of the garbage collector is lost.
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, _AGAIN_S)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, _AGAIN_S)
     try:
         yield
     except _TimeOverError:
@@ -41,6 +42,6 @@ def bounded(shown: str) -> Iterator[None]:
     except MemoryError:
         raise UsageError("importer.too_large", Place(shown), limit=MEMORY_BYTES >> 30) from None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGPROF, before)

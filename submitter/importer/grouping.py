@@ -112,10 +112,12 @@ def _maps(words: Sequence[Word], only_options: bool) -> bool:
 def _without_repeats(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     """A key that comes again begins another group: a mapping has it once. Where that would be many, one list."""
     parts: list[list[Word]] = [[]]
+    seen: set[str] = set()
     for word in words:
-        again = word.key is not None and any(word.key == one.key for one in parts[-1])
-        if again and word.key not in OPTIONS:
+        if word.key in seen and word.key not in OPTIONS:
             parts.append([])
+            seen.clear()
+        seen.update([word.key] if word.key is not None else [])
         parts[-1].append(word)
     return [tuple(part) for part in parts] if len(parts) <= MAX_PARTS else [words]
 

@@ -151,6 +151,8 @@ def _all_decided(record: Record, launches: Sequence[Launch]) -> dict[str, Decide
             if isinstance(leaf, Input):
                 used.setdefault(leaf.name, {})[(leaf.text, leaf.default)] = leaf
     _decide_divisible(record, used)
+    for name in record.required.difference(used):  # no variable of the job file would hold it
+        record.uses.append((0, Input(name, record.sets.get(name, record.environ.get(name, "")), None)))
     decided = {part.name for _, part in record.uses}
     for name, forms in used.items():
         if len(forms) > 1 or name in decided:

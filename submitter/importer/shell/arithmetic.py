@@ -21,6 +21,7 @@ _LIMIT = 1 << 64
 _NUMBER = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9]+#[0-9A-Za-z@_]+|[0-9]+")
 _SIMPLE = re.compile(r"\s*(?:-?[0-9][0-9A-Za-z#]*|[A-Za-z_][A-Za-z0-9_]*)\s*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME_AND_SIGN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*[-+*/%<>&|^!~?:=,()]")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,17}")
 _MAX_SPELLED = 200
 """What a job file takes."""
@@ -151,6 +152,9 @@ class Arithmetic:
         sign = node["Op"]
         if sign in _ASSIGNING:
             return self._assignment(node["X"], sign, node["Y"])
+        if sign in ("&&", "||", "?"):
+            for template in self._expanded.values():  # also of the side that is not taken: an error there counts
+                self._shell.depends(template)
         if sign in ("&&", "||"):
             return self._logical(sign, node)
         if sign == "?":
@@ -294,9 +298,13 @@ class Arithmetic:
 
     def _of_expression(self, text: str) -> Operand:
         """A variable that holds `1024 * 2`: bash evaluates it."""
+        if re.match(r"\s*[A-Za-z_]\w*\[", text):
+            raise self._shell.fail("importer.unsupported", what="an element of an array in a text that is calculated")
         try:
             node = parse_expression(text)
         except NoExpressionError as error:
+            if "u" in self._shell.options and (name := _NAME_AND_SIGN.match(text)):
+                self._of_name(name[1])  # bash has looked it up by then, and stops where it is not set
             raise self._discard(f"syntax error in expression: {error}") from None
         return self._inner().number(node), None
 

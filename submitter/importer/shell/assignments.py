@@ -145,7 +145,7 @@ class Assignments:
             if exported and given is not None:
                 shell.variables[name] = Variable(shell.input(name), exported=True, declared=True, line=shell.line)
             elif exported:
-                shell.variables[name] = Variable(None, exported=True, declared=True, line=shell.line)
+                shell.variables[name] = Variable(None, exported=True, declared=True, outside=True, line=shell.line)
             return
         shell.variables[name] = replace(variable, exported=exported, declared=exported)
 

@@ -144,6 +144,7 @@ def _popd(statements: Statements, _arguments: Arguments) -> int:
     shell = statements.shell
     if not shell.left:
         return 1
+    shell.variables["OLDPWD"] = Variable(literal(shell.cwd))
     shell.cwd = shell.left.pop()
     return 0
 

@@ -210,7 +210,10 @@ def _clause(words: Words, node: Node) -> bool:
     if sign == "=~":
         return _regex(words, node)
     if sign in _COMPARE:
-        return _COMPARE[sign](Arithmetic(words).number(node["X"]), Arithmetic(words).number(node["Y"]))
+        try:
+            return _COMPARE[sign](Arithmetic(words).number(node["X"]), Arithmetic(words).number(node["Y"]))
+        except DiscardCommand:  # bash tells the error, and the comparison is false
+            return False
     return binary(shell, words.text(node["X"]), sign, words.text(node["Y"]))
 
 

@@ -124,7 +124,7 @@ class Parameters:
         if special := self._special(name):
             return special
         variable = self._shell.variable(name)
-        if variable is None:
+        if variable is None or variable.outside:
             return self._outside(name)
         if variable.elements is not None:
             first = variable.elements.get(0)
@@ -250,7 +250,7 @@ class Parameters:
             template = self._text_operator(exp["Op"], exp, self._used(name, value))
         elif node.get("Repl"):
             template = self._used(name, value)
-            template = self._replaced(node["Repl"], template) if value.is_set else template
+            template = self._replaced(node["Repl"], template) if value.is_set else self._nothing(value)
         elif node.get("Slice"):
             template = self._substring(node["Slice"], self._used(name, value))
         else:
@@ -390,6 +390,13 @@ class Parameters:
         if any("&" in atom.text and not atom.quoted for atom in atoms):  # since 5.2 it is what was found
             raise self._shell.fail("importer.unsupported", what="& in ${V/x/&}, which bash reads by its version")
         return self._shell.decide(joined(atom.template for atom in atoms))
+
+    def _nothing(self, value: Scalar) -> Template:
+        """Of what is not set nothing is replaced, not even the empty text."""
+        self._shell.depends(value.template)
+        if value.raw is not None:
+            self._shell.record.unset.add(value.raw)
+        return EMPTY
 
     def _substring(self, cut: Node, template: Template) -> Template:
         from submitter.importer.shell.arithmetic import Arithmetic

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from submitter.importer.model import Template
 from submitter.importer.shell.quoting import ansi_c
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, literal
+from submitter.importer.shell.template import EMPTY, is_literal, joined, literal
 
 _OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\d+))?(?P<kind>[diouxXfFeEgGsbqc%])")
@@ -19,6 +19,11 @@ _MAX_WIDTH = 10_000
 def echo(shell: Shell, arguments: Sequence[Element]) -> Template:
     words = list(arguments)
     newline, escapes = True, False
+    for word in words:  # what could be an option instead decides
+        if not is_literal(word.template[:1]):
+            shell.decide(word.template)
+        elif word.text[:1] != "-" or word.text == "-":
+            break
     while words and _OPTION.fullmatch(words[0].text):
         letters = words.pop(0).text[1:]
         newline = newline and "n" not in letters

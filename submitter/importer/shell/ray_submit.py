@@ -84,6 +84,7 @@ def _from_json(shell: Shell, template: Template) -> dict[Any, Any]:
         if _parses(text_of(template)):
             return _literal_spec(json.loads(shell.decide(template)))
         shell.note("importer.bad_runtime_env", problem=problem[:80])
+        shell.depends(template)
         return {}
     filled = _filled(held, template)
     if _texts(filled) != plain:  # a value's quotes or backslashes mean something in JSON

@@ -55,6 +55,8 @@ class Variable:
     comments: tuple[str, ...] = ()
     integer: bool = False
     readonly: bool = False
+    outside: bool = False
+    """`export A` of a name that is not set: it has no value here, and comes from outside all the same."""
     reference: str | None = None
     """`declare -n`: the name that it stands for."""
 
@@ -222,8 +224,6 @@ class Shell:
         for leaf in leaves(template):
             if isinstance(leaf, Input):
                 self.record.uses.append((self.line, leaf))
-                if leaf.default is None and leaf.name not in self.record.environ and leaf.name not in self.record.sets:
-                    self.record.unset.discard(leaf.name)
             elif leaf in self.record.unknown:
                 what = self.record.unknown[leaf]
                 raise self.fail("importer.hangs_on_machine", what=what, name=leaf.name)

@@ -95,9 +95,16 @@ class Statements:
             return 1
         except BashStopsError as error:
             self.shell.note(error.text_id, "warning", error.place.line if error.place else None, **error.values)
+            self._ended_without(str(error.values.get("name", "")))
             return 1
         except (ReturnFrom, BreakLoop, ContinueLoop):
             return self.shell.status
+
+    def _ended_without(self, name: str) -> None:
+        """A subshell ended since an input is not set: with one it would go on."""
+        if name in self.shell.record.read and self.shell.given(name) is None:
+            self.shell.record.unset.add(name)
+            self.shell.depends(self.shell.input(name))
 
     # ── one statement ────────────────────────────────────────────────────────────────────────────────────────────
 

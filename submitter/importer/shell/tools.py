@@ -34,9 +34,11 @@ def _answers(answer: Callable[[Shell, list[str]], Template]) -> Callable[[Shell,
 
 
 def _basename(shell: Shell, arguments: Arguments) -> int:
+    if _no_option(shell, arguments):
+        return 1
     rest = [argument for argument in arguments if argument.text != "--"]
-    if not rest or rest[0].text.startswith("-"):
-        return _unknown(shell, "basename", arguments)
+    if not rest:
+        return 1
     if len(rest) > 2:
         return 1
     name = shell.decide(rest[0].template)
@@ -48,7 +50,17 @@ def _basename(shell: Shell, arguments: Arguments) -> int:
     return 0
 
 
+def _no_option(shell: Shell, arguments: Arguments) -> bool:
+    """A name that begins with a dash is taken for an option that the tool does not have."""
+    wrong = bool(arguments) and re.match(r"-(?!-$).", arguments[0].text) is not None
+    if wrong:
+        shell.depends(arguments[0].template)
+    return wrong
+
+
 def _dirname(shell: Shell, arguments: Arguments) -> int:
+    if _no_option(shell, arguments):
+        return 1
     for argument in arguments:
         if argument.text == "--":
             continue
