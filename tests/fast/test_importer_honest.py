@@ -139,7 +139,8 @@ def test_a_note_stands_at_its_line(tmp_path: Path, one: Told) -> None:
 
 
 @pytest.mark.parametrize("one", ERRORS, ids=name)
-def test_an_error_stands_at_its_line(tmp_path: Path, one: Told) -> None:
+def test_an_error_stands_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: Told) -> None:
+    monkeypatch.setattr(bounds, "SECONDS", 60.0)
     where = scene(one.script, tmp_path)
     with pytest.raises(UsageError) as raised, bounded("script.sh"):
         where.imported({**HOME, **one.environ}, sets=one.sets, launch=one.launch)

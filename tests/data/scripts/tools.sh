@@ -11,4 +11,4 @@ FOLDER=$(dirname "$MODEL")
 PADDED=$(printf '%03d' 7)
 printf -v LINE '%s-%s' "$NAME" "$FIRST"
 SORTED=$(printf '%s\n' b a | head -n 1)
-python3 -m trainer.main name=$NAME lower=$LOWER safe=$SAFE first=$FIRST count=$COUNT folder=$FOLDER pad=$PADDED line=$LINE s=$SORTED
+python3 -m trainer.main name=$NAME c=$(basename .c .c) cc=$(basename /x/y.c.c .c) lower=$LOWER safe=$SAFE first=$FIRST count=$COUNT folder=$FOLDER pad=$PADDED line=$LINE s=$SORTED
