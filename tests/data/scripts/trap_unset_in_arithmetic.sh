@@ -1,0 +1,7 @@
+#!/bin/bash
+# set -u: also a name that only stands in a text which is evaluated
+# with: N=4
+set -u
+N=${N:-other}
+other=3
+python3 -m trainer.main n=$((N * 2)) m=$((${MORE:-N} + 1))
