@@ -1,6 +1,6 @@
 #!/bin/bash
 # set -u: also a name that only stands in a text which is evaluated
-# with: N=4
+# with: N=absent+1
 set -u
 N=${N:-other}
 other=3
