@@ -30,7 +30,7 @@ class Assignments:
         elif node.get("Index") is not None:
             self._assign_element(name, node)
         else:
-            value = self._words.text(node.get("Value"))
+            value = node["Text"] if "Text" in node else self._words.text(node.get("Value"))
             shell.assign(name, self._appended(name, value) if node.get("Append") else value, export=export)
 
     def _appended(self, name: str, value: Template) -> Template:
@@ -60,7 +60,7 @@ class Assignments:
                 at = int(key) + 1 if not keyed else at
                 continue
             comments = comments_of(item)
-            for number, field in enumerate(self._words.fields([item["Value"]])):
+            for number, field in enumerate(self._words.fields([item["Value"]], element=True)):
                 elements[at] = _grouped(field, name, comments if number == 0 else ())
                 at += 1
         self._shell.assign_array(name, elements, keyed=keyed)
@@ -81,13 +81,20 @@ class Assignments:
         options = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("-"))
         plus = "".join(_option(arg) for arg in node.get("Args", []) if _option(arg).startswith("+"))
         removing = ("n" in options and kind == "export") or "x" in plus
-        for arg in node.get("Args", []):
+        ready = [self._ready(arg) for arg in node.get("Args", [])]
+        for arg in ready:
             if arg.get("Name") is None:
                 if not _option(arg):
                     self._declare_dynamic(kind == "export" or "x" in options, arg)
                 continue
             self._declare_one(kind, options, arg, removing)
         return 0
+
+    def _ready(self, arg: Node) -> Node:
+        """`export A=1 B=$A`: bash expands all words before it sets the first name."""
+        if arg.get("Name") is None or arg.get("Naked") or arg.get("Array") is not None or arg.get("Index") is not None:
+            return arg
+        return {**arg, "Ready": [{**one, "Text": self._words.text(one.get("Value"))} for one in _brace_expanded(arg)]}
 
     def _declare_one(self, kind: str, options: str, arg: Node, removing: bool) -> None:
         shell = self._shell
@@ -113,7 +120,7 @@ class Assignments:
             if export or removing:
                 self._export(name, not removing)
             return
-        for one in _brace_expanded(arg):
+        for one in arg.get("Ready", [arg]):
             self.assign(one, export=export)
         if "i" in options:
             number = Arithmetic(self._words).of_text(text_of(self._words.parameter_value(name)))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from submitter.importer.model import Template
 from submitter.importer.shell import files
 from submitter.importer.shell.conditions import test_command
 from submitter.importer.shell.flow import BreakLoop, ContinueLoop, ExitShell, ReturnFrom
@@ -188,10 +189,21 @@ def _echo(statements: Statements, arguments: Arguments) -> int:
     return 0
 
 
+def _store(shell: Shell, name: str, template: Template) -> None:
+    """Into a name, or into an element: `printf -v 'A[1]'`."""
+    found = re.fullmatch(r"([A-Za-z_]\w*)\[([0-9]{1,9})\]", name)
+    if found is None:
+        shell.assign(name, template)
+        return
+    variable = shell.variable(found[1])
+    elements = dict((variable.elements if variable else None) or {})
+    shell.assign_array(found[1], {**elements, int(found[2]): Element(template, shell.line, group=found[1])})
+
+
 def _printf(statements: Statements, arguments: Arguments) -> int:
     shell = statements.shell
     if len(arguments) > 1 and arguments[0].text == "-v":
-        shell.assign(arguments[1].text, printf(shell, arguments[2:]))
+        _store(shell, arguments[1].text, printf(shell, arguments[2:]))
     else:
         shell.write(printf(shell, arguments))
     return 0

@@ -143,7 +143,8 @@ def binary(shell: Shell, left: Template, sign: str, right: Template) -> bool:
     try:
         ages = [os.stat(os.path.join(shell.cwd, path)) for path in (first, second)]  # noqa: PTH116, PTH118
     except OSError:
-        return False
+        there = [os.path.exists(os.path.join(shell.cwd, path)) for path in (first, second)]  # noqa: PTH110, PTH118
+        return sign != "-ef" and there == [sign == "-nt", sign == "-ot"]  # what is there is newer than what is not
     if sign == "-ef":
         return os.path.samestat(*ages)
     return ages[0].st_mtime > ages[1].st_mtime if sign == "-nt" else ages[0].st_mtime < ages[1].st_mtime

@@ -59,9 +59,9 @@ class Words:
 
     # ── whole words ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def fields(self, words: Iterable[Node]) -> list[Element]:
+    def fields(self, words: Iterable[Node], *, element: bool = False) -> list[Element]:
         """The arguments of a command, or the elements of an array."""
-        return [field for word in words for field in self._fields_of(word)]
+        return [field for word in words for field in self._fields_of(word, element)]
 
     def text(self, word: Node | None) -> Template:
         """One text, without splitting: the value of an assignment, a file's name, what `case` looks at."""
@@ -99,17 +99,17 @@ class Words:
 
     # ── expansion ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _fields_of(self, word: Node) -> Iterator[Element]:
+    def _fields_of(self, word: Node, element: bool) -> Iterator[Element]:
         self.shell.step()
         line = line_of(word)
         try:
-            yield from self._brace_fields(word, line)
+            yield from self._brace_fields(word, line, element)
         except TooManyWordsError:
             raise self.shell.fail("importer.too_many_words", line, limit=MAX_WORDS) from None
 
-    def _brace_fields(self, word: Node, line: int) -> Iterator[Element]:
+    def _brace_fields(self, word: Node, line: int, element: bool) -> Iterator[Element]:
         for parts in expanded(word.get("Parts", [])):
-            pieces = list(self._pieces(parts, tildes=":=" if _looks_assigning(parts) else ""))
+            pieces = list(self._pieces(parts, tildes=":=" if _looks_assigning(parts) and not element else ""))
             for atoms_of_one in _between_boundaries(pieces):
                 for atoms in self._split(atoms_of_one):
                     yield from self._named(atoms, line)
