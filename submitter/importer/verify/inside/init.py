@@ -179,7 +179,7 @@ class _Watch:
 
 
 def _resident_bytes() -> int:
-    return sum(map(_bytes_of, Path("/proc").glob("[0-9]*/statm")))
+    return sum(_bytes_of(one / "statm") for one in Path("/proc").iterdir() if one.name.isdigit())
 
 
 def _bytes_of(facts: Path) -> int:
