@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from submitter.gang.secret_like import redacted
 from submitter.importer.grouping import Word
 from submitter.importer.model import Launch, Lit, Template
-from submitter.importer.names import text_of
+from submitter.importer.shell.template import text_of
 from submitter.job.sections import MAX_NODES, MAX_NPUS_PER_NODE, MAX_PORT
 from submitter.texts import one_line, text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, count, groupby
 
 from submitter.importer.model import Argument, Lit, Template
-from submitter.importer.names import text_of
+from submitter.importer.shell.template import text_of
 from submitter.importer.spelling import is_plain_text
 from submitter.job.hydra_grammar import KEY, OPTIONS
 

@@ -6,11 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from submitter.importer.model import Arith, Defined, Definition, Input, Lit, Part, Reading, Template
+from submitter.importer.shell.template import text_of
 from submitter.job.variables import NAME
-
-
-def text_of(template: Template) -> str:
-    return "".join(part.text for part in template)
 
 
 def parts_of(template: Template) -> Iterator[Part]:

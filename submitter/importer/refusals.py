@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from submitter.errors import Place, UsageError
 from submitter.importer.grouping import Word
 from submitter.importer.model import Exported, Launch
-from submitter.importer.names import text_of
+from submitter.importer.shell.template import text_of
 from submitter.job.document import parse
 from submitter.job.nesting import check_key_nesting, check_nesting
 from submitter.job.sections import SCRIPT

@@ -25,8 +25,8 @@ from submitter.importer.names import (
     frozen_inputs,
     inputs_of,
     keepers,
-    text_of,
 )
+from submitter.importer.shell.template import text_of
 from submitter.job import expression
 from submitter.job.variables import NAME, PREDEFINED
 

@@ -12,9 +12,10 @@ from submitter.importer import facts
 from submitter.importer.grouping import Word, WordGroup, grouped
 from submitter.importer.layout import Lines, above, at_the_top, entry, item, listed
 from submitter.importer.model import Decided, Defined, Exported, Launch, Lit, Note, Reading, Template, Value
-from submitter.importer.names import text_of, uses_of
+from submitter.importer.names import uses_of
 from submitter.importer.refusals import check_document, check_launch
 from submitter.importer.secrecy import Secrecy, is_secret_flag, source_of
+from submitter.importer.shell.template import text_of
 from submitter.importer.spelling import FLAG, TEXT, VALUE, VARIABLE, WORD, key, scalar
 from submitter.importer.structure import Named, Names, Pieces, Source, Structure, reached
 from submitter.job.hydra_grammar import OPTIONS

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from submitter.importer.model import Argument, Exported, Launch, Lit, Template, Value
+from submitter.importer.model import Argument, Exported, Launch, Value
 from submitter.importer.shell.ray_submit import Submission, submission
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import EMPTY, joined, literal
+from submitter.importer.shell.template import EMPTY, literal
 
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
@@ -35,6 +35,7 @@ _FLAG_OPTIONS = frozenset({"standalone", "no_python", "m", "module", "run_path"}
 _DEVICE_MODULES = re.compile(
     r"\s*(?:import\s+(?:torch\s*,\s*)?(?:torch_npu|acl|vllm_ascend)\s*;?\s*)+(?:print\([^)]*\)\s*)?"
 )
+_BASH_OWN = ("_", "SHLVL", "PWD", "OLDPWD")
 _OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@-]*=.*", re.DOTALL)
 _PREPARING = re.compile(
     r"preprocess|prepare|download|convert|data_process|tokenize|merge|check|eval|print|tools?[./]|server|router"
@@ -76,14 +77,6 @@ def launch(shell: Shell, fields: Sequence[Element]) -> bool:
     return True
 
 
-def after_equals(shell: Shell, word: Element) -> Template:
-    """The value of `NAME=value`, with its template."""
-    first = word.template[0] if word.template else Lit("")
-    if isinstance(first, Lit) and "=" in first.text:
-        return joined([literal(first.text.partition("=")[2]), word.template[1:]])
-    return literal(shell.decide(word.template).partition("=")[2])
-
-
 def has_overrides(found: Launch) -> bool:
     return any(_OVERRIDE.fullmatch(argument.value.text) for argument in found.arguments)
 
@@ -103,7 +96,7 @@ def _recognised(shell: Shell, fields: list[Element], runner: tuple[str, ...]) ->
     if _PYTHON.fullmatch(name):
         return _python(shell, fields, runner)
     if name == "torchrun":
-        return _torchrun(fields[1:], (*runner, "torchrun"))
+        return _torchrun(shell, fields[1:], (*runner, "torchrun"))
     if name == "ray" and [field.text for field in fields[1:3]] == ["job", "submit"]:
         return _ray(shell, fields, runner)
     if name in _WRAPPERS:
@@ -119,9 +112,9 @@ def _python(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Fo
         if option == "-c":
             return None
         if option == "-m" or re.fullmatch(r"-[A-Za-z]*m", option):
-            return _module(rest[1:], (*runner, *before))
+            return _module(shell, rest[1:], (*runner, *before))
         if attached := re.fullmatch(r"-m(.+)", option):  # -mpackage.module
-            return _module([replace(rest[0], template=literal(attached[1])), *rest[1:]], (*runner, *before))
+            return _module(shell, [replace(rest[0], template=literal(attached[1])), *rest[1:]], (*runner, *before))
         take = 2 if option in _TAKE_VALUE else 1
         before += [field.text for field in rest[:take]]
         rest = rest[take:]
@@ -130,18 +123,18 @@ def _python(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Fo
     return _Found((*runner, *before), rest[0], False, tuple(rest[1:]))
 
 
-def _module(rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
+def _module(shell: Shell, rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
     if not rest:
         return None
     module = rest[0].text
     if module in _TORCHRUN_MODULES:
-        return _torchrun(rest[1:], (*runner, "-m", module))
+        return _torchrun(shell, rest[1:], (*runner, "-m", module))
     if module.partition(".")[0] in _NOT_TRAINERS or module in _NOT_TRAINERS:
         return None
     return _Found(runner, rest[0], True, tuple(rest[1:]))
 
 
-def _torchrun(rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
+def _torchrun(shell: Shell, rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
     options: dict[str, Value] = {}
     is_module = False
     while rest and rest[0].text.startswith("-"):
@@ -153,7 +146,7 @@ def _torchrun(rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
             if equals:
                 break
         elif equals:
-            options[name] = Value(_value_of_option(word))
+            options[name] = Value(shell.behind_equals(word))
         elif name in _FLAG_OPTIONS:
             options[name] = Value(EMPTY)
         elif rest:
@@ -161,13 +154,6 @@ def _torchrun(rest: list[Element], runner: tuple[str, ...]) -> _Found | None:
     if not rest:
         return None
     return _Found(runner, rest[0], is_module, tuple(rest[1:]), torchrun=options)
-
-
-def _value_of_option(word: Element) -> Template:
-    first = word.template[0]
-    if isinstance(first, Lit) and "=" in first.text:
-        return joined([literal(first.text.partition("=")[2]), word.template[1:]])
-    return literal(word.text.partition("=")[2])
 
 
 def _wrapped(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Found | None:
@@ -178,15 +164,15 @@ def _wrapped(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _F
             return _recognised(shell, fields[at:], (*runner, *before))
     before = tuple(field.text for field in fields)
     if fields[0].text == "uv" and before[1:2] == ("run",):
-        return _uv_alone(fields, runner)
+        return _uv_alone(shell, fields, runner)
     return None
 
 
-def _uv_alone(fields: list[Element], runner: tuple[str, ...]) -> _Found | None:
+def _uv_alone(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Found | None:
     """`uv run -m module`, `uv run script.py`."""
     for at in range(2, len(fields) - 1):
         if fields[at].text in ("-m", "--module"):
-            return _module(fields[at + 1 :], (*runner, *(field.text for field in fields[:at])))
+            return _module(shell, fields[at + 1 :], (*runner, *(field.text for field in fields[:at])))
     for at in range(2, len(fields)):
         if fields[at].text.endswith(".py"):
             return _Found((*runner, *(f.text for f in fields[:at])), fields[at], False, tuple(fields[at + 1 :]))
@@ -199,7 +185,7 @@ def _ray(shell: Shell, fields: list[Element], runner: tuple[str, ...]) -> _Found
     while command and (command[0].text == "env" or re.match(r"[A-Za-z_]\w*=", command[0].text)):
         word = command.pop(0)
         if word.text != "env":  # the shell of Ray's entrypoint reads `A=b command`
-            env.append(Exported(word.text.partition("=")[0], Value(after_equals(shell, word)), shell.line))
+            env.append(Exported(word.text.partition("=")[0], Value(shell.behind_equals(word)), shell.line))
     inner = _recognised(shell, command, (*runner, "ray", "job", "submit", "--"))
     if inner is None and command:
         raise shell.fail("importer.unsupported", what=f"ray job submit -- {command[0].text}"[:60])
@@ -220,9 +206,6 @@ def _exported(shell: Shell, found: _Found) -> tuple[Exported, ...]:
             shell.note("importer.exports_stay", "note", names=", ".join(sorted(exported))[:200])
         exported.update({one.name: one for one in found.submission.env})
     return tuple(exported.values())
-
-
-_BASH_OWN = ("_", "SHLVL", "PWD", "OLDPWD")
 
 
 def is_device_probe(code: str) -> bool:

@@ -116,7 +116,7 @@ def _mapfile(statements: Statements, arguments: Arguments) -> int:
     if set(options) - {"-t"}:
         raise shell.fail("importer.unsupported", what=f"mapfile {' '.join(options)}"[:60])
     names = [text for text in texts if not text.startswith("-")]
-    lines = lines_of(shell.decide(shell.stdin or ()), ends=not options)
+    lines = lines_of(shell.decide(shell.piped), ends=not options)
     name = names[-1] if names else "MAPFILE"
     shell.assign_array(name, {at: Element(literal(line), shell.line) for at, line in enumerate(lines)})
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 from submitter.importer.model import Exported, Lit, Template, Value
 from submitter.importer.shell import files
 from submitter.importer.shell.state import Element, Shell
-from submitter.importer.shell.template import joined, literal, text_of
+from submitter.importer.shell.template import EMPTY, joined, literal, text_of
 
 _FLAGS = frozenset({"no-wait", "verify", "delete-working-dir", "help"})
 """Options without a value: https://docs.ray.io/en/latest/cluster/running-applications/job-submission/cli.html"""
@@ -34,12 +34,13 @@ def submission(shell: Shell, fields: Sequence[Element]) -> Submission:
     rest = list(fields)
     while rest and rest[0].text != "--" and rest[0].text.startswith("--"):
         word = rest.pop(0)
-        name, equals, value = _option(word)
+        name, equals, _ = word.text.removeprefix("--").partition("=")
         if name in _FLAGS:
             continue
-        if not equals and rest:
-            value = rest.pop(0).template
-        options[name] = value
+        if equals:
+            options[name] = shell.behind_equals(word)
+        else:
+            options[name] = rest.pop(0).template if rest else EMPTY
     if rest and rest[0].text == "--":
         rest.pop(0)
     for name in options:
@@ -51,14 +52,6 @@ def submission(shell: Shell, fields: Sequence[Element]) -> Submission:
         if key not in ("env_vars", "working_dir"):
             shell.note("importer.runtime_env_key", "warning", key=str(key)[:60])
     return Submission(tuple(rest), tuple(_env(shell, spec)), Value(working_dir) if working_dir else None)
-
-
-def _option(word: Element) -> tuple[str, str, Template]:
-    name, equals, _ = word.text.removeprefix("--").partition("=")
-    first = word.template[0] if word.template else Lit("")
-    if equals and isinstance(first, Lit) and "=" in first.text:
-        return name, equals, joined([literal(first.text.partition("=")[2]), word.template[1:]])
-    return name, equals, literal(word.text.partition("=")[2])
 
 
 def _spec(shell: Shell, options: Mapping[str, Template]) -> dict[Any, Any]:

@@ -38,7 +38,7 @@ def bash(statements: Statements, arguments: Arguments) -> int:
         path = rest[1].text if len(rest) > 1 else "bash"
         return _child(statements, text, shell.file, path, list(rest[2:]), options)
     if not rest:
-        return _child(statements, shell.decide(shell.stdin or ()), shell.file, "bash", [])
+        return _child(statements, shell.decide(shell.piped), shell.file, "bash", [])
     return run_script(statements, rest[0].text, rest[1:], options)
 
 

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from submitter.errors import Place, UsageError
 from submitter.gang.secret_like import is_secret
-from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Note, Template, Value
+from submitter.importer.model import Decided, Defined, Definition, Exported, Input, Launch, Lit, Note, Template, Value
 from submitter.importer.shell.flow import DiscardCommand
-from submitter.importer.shell.template import joined, leaves, literal, text_of
+from submitter.importer.shell.template import EMPTY, joined, leaves, literal, text_of
 
 MAX_STEPS = 200_000
 """Statements, words and loop rounds of one reading; the longest published script needs 2,000."""
@@ -171,6 +171,11 @@ class Shell:
         """A `$( )` was read since the command began: its status is the assignment's."""
         self.in_pipe = False
 
+    @property
+    def piped(self) -> Template:
+        """What comes through a pipe, from a file or a here-document; empty: nothing does."""
+        return self.stdin or EMPTY
+
     def fork(self) -> Shell:
         child = copy.copy(self)
         child.variables = dict(self.variables)
@@ -230,6 +235,13 @@ class Shell:
             else:
                 self.record.fixed.add(leaf)
         return text_of(template)
+
+    def behind_equals(self, word: Element) -> Template:
+        """The value of `NAME=value`, with its template."""
+        first = word.template[0] if word.template else Lit("")
+        if isinstance(first, Lit) and "=" in first.text:
+            return joined([literal(first.text.partition("=")[2]), word.template[1:]])
+        return literal(self.decide(word.template).partition("=")[2])
 
     def depends(self, template: Template) -> None:
         """What comes of it is not known, but it hangs on these inputs."""

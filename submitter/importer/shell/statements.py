@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from submitter.importer.model import Template
+from submitter.importer.model import Lit, Template
 from submitter.importer.shell import patterns
 from submitter.importer.shell.arithmetic import Arithmetic
 from submitter.importer.shell.assignments import Assignments
@@ -69,7 +68,7 @@ class Statements:
         finally:
             self.shell.tested -= 1
 
-    def captured(self, statements: Sequence[Node], node: Node) -> Template:
+    def captured(self, statements: Sequence[Node]) -> Template:
         """The output of `$( )`, in a subshell, without the line ends at its end."""
         shell = self.shell
         line = shell.line
@@ -83,7 +82,7 @@ class Statements:
         shell.status = Statements(child).guarded(statements)
         shell.substituted = True
         shell.line = line
-        return _without_line_ends(shell, joined(child.out), line_of(node))
+        return _without_line_ends(shell, joined(child.out))
 
     def guarded(self, statements: Sequence[Node]) -> int:
         """The exit status of a subshell."""
@@ -420,17 +419,14 @@ def _stages(node: Node) -> list[Node]:
     return [node]
 
 
-def _without_line_ends(shell: Shell, template: Template, _line: int) -> Template:
+def _without_line_ends(shell: Shell, template: Template) -> Template:
     text = text_of(template)
     stripped = text.rstrip("\n").replace("\0", "")
     if stripped == text:
         return template
-    from submitter.importer.model import Lit
-
-    last: Any = template[-1]
+    last = template[-1]
     if isinstance(last, Lit):
-        rest = last.text.rstrip("\n")
-        shorter = joined([template[:-1], literal(rest)])
+        shorter = joined([template[:-1], literal(last.text.rstrip("\n"))])
         if text_of(shorter) == stripped:
             return shorter
     return literal(shell.decide(template).rstrip("\n").replace("\0", ""))

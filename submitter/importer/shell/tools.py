@@ -101,7 +101,7 @@ def _cat(shell: Shell, arguments: Arguments) -> int:
     status = 0
     for argument in [one for one in arguments if one.text != "--"] or [Element(literal("-"))]:
         path = shell.decide(argument.template)
-        found = (shell.stdin or EMPTY) if path == "-" else files.content(shell, path)
+        found = shell.piped if path == "-" else files.content(shell, path)
         if found is None:
             shell.note("importer.no_such_file", path=path[:120])
             status = 1
@@ -123,7 +123,7 @@ def _tee(shell: Shell, arguments: Arguments) -> int:
         else:
             shell.note("importer.tee", "note", path=path[:120])
             files.write(shell, path, None)
-    shell.write(shell.stdin or EMPTY)
+    shell.write(shell.piped)
     return status
 
 
@@ -266,7 +266,7 @@ def _awk(shell: Shell, arguments: Arguments) -> int:
         or (separator is not None and not re.fullmatch(r"[^\\^$.|?*+()\[{ ]", separator))
     ):
         return _unknown(shell, "awk", arguments)
-    source = files.content(shell, texts[1]) if len(texts) > 1 else shell.stdin or EMPTY
+    source = files.content(shell, texts[1]) if len(texts) > 1 else shell.piped
     if source is None:
         shell.note("importer.no_such_file", path=texts[1][:120])
         return 2
@@ -288,7 +288,7 @@ def _wc(shell: Shell, arguments: Arguments) -> int:
 
 
 def _xargs(shell: Shell, arguments: Arguments) -> int:
-    if arguments or re.search(r"[\\'\"]", text_of(shell.stdin or EMPTY)):
+    if arguments or re.search(r"[\\'\"]", text_of(shell.piped)):
         return _unknown(shell, "xargs", arguments)
     return _filter(shell, "xargs", arguments, lambda text: " ".join(text.split()) + "\n")
 
@@ -368,7 +368,7 @@ def _grep(shell: Shell, arguments: Arguments) -> int:
         expression = re.escape(rest[0])
     if set(options) - set("qciEoFv") or len(rest) not in (1, 2) or expression is None:
         return _unknown(shell, "grep", arguments)
-    source = files.content(shell, rest[1]) if len(rest) > 1 else shell.stdin or EMPTY
+    source = files.content(shell, rest[1]) if len(rest) > 1 else shell.piped
     if source is None or _is_unknown(shell, source):
         return _unknown(shell, "grep", arguments)
     pattern = re.compile(expression, re.IGNORECASE if "i" in options else 0)
@@ -398,10 +398,10 @@ def _mktemp(shell: Shell, arguments: Arguments) -> int:
 
 def _filter(shell: Shell, name: str, arguments: Arguments, change: Callable[[str], str]) -> int:
     """What comes through a pipe, changed; of an unknown text nothing is known."""
-    if _is_unknown(shell, shell.stdin or EMPTY):
+    if _is_unknown(shell, shell.piped):
         return _unknown(shell, name, arguments)
-    dates = _machine_only(shell.stdin or EMPTY)
-    text = change(shell.decide(shell.stdin or EMPTY))
+    dates = _machine_only(shell.piped)
+    text = change(shell.decide(shell.piped))
     if dates is not None:
         stripped = text.rstrip("\n")
         what = f"{dates} | {' '.join([name, *_texts(arguments)])}"[:80]
@@ -423,13 +423,11 @@ def _is_unknown(shell: Shell, template: Template) -> bool:
 
 def _unknown(shell: Shell, name: str, arguments: Arguments) -> int:
     told = " ".join([name, *_texts(arguments)])[:60]
-    before = next(
-        (shell.record.unknown[leaf] for leaf in leaves(shell.stdin or EMPTY) if leaf in shell.record.unknown), ""
-    )
+    before = next((shell.record.unknown[leaf] for leaf in leaves(shell.piped) if leaf in shell.record.unknown), "")
     if shell.out is not None:
         for argument in arguments:
             shell.depends(argument.template)
-        shell.depends(shell.stdin or EMPTY)
+        shell.depends(shell.piped)
         shell.write(shell.unknown(f"{before} | {told}"[:80] if before else told, name))
     else:
         shell.note("importer.not_carried", "note", command=shown([name, *_texts(arguments)]))

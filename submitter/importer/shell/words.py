@@ -75,9 +75,7 @@ class Words:
         """The word behind `:-`, in or outside double quotes."""
         parts = word.get("Parts", [])
         if quoted:  # `"${V:-{a:1\}}"`: a backslash quotes the brace too
-            parts = [
-                {**one, "Value": one["Value"].replace("\\}", "}")} if one["Type"] == "Lit" else one for one in parts
-            ]
+            parts = [_with_braces(one) for one in parts]
         return list(self._pieces(parts, quoted=quoted))
 
     def pattern(self, word: Node, *, quoted: bool = False) -> list[patterns.Char]:
@@ -203,7 +201,7 @@ class Words:
         yield from self._parameters.pieces(part, quoted)
 
     def _command(self, part: Node, quoted: bool) -> Iterator[Piece]:
-        template = self.statements.captured(part.get("Stmts", []), part)
+        template = self.statements.captured(part.get("Stmts", []))
         yield Atom(template, quoted=quoted, expanded=True)
 
     def _arithmetic(self, part: Node, quoted: bool) -> Iterator[Piece]:
@@ -214,7 +212,7 @@ class Words:
         path = f"/dev/fd/{63 - len(self.shell.record.substitutions)}"
         self.shell.record.substitutions.append(path)
         if part["Op"] == "<(":
-            output = self.statements.captured(part.get("Stmts", []), part)
+            output = self.statements.captured(part.get("Stmts", []))
             self.shell.record.files[path] = joined([output, literal("\n")]) if output else EMPTY
         else:
             self.shell.note("importer.process_substitution", "note", line_of(part))

@@ -72,7 +72,7 @@ def _env(statements: Statements, arguments: Arguments) -> int:
         word = rest.pop(0)
         name, equals, _ = word.text.partition("=")
         if equals and not name.startswith("-"):
-            shell.assign(name, launching.after_equals(shell, word), export=True)
+            shell.assign(name, shell.behind_equals(word), export=True)
         elif word.text in ("-u", "--unset") and rest:
             shell.unset(rest.pop(0).text)
         elif word.text in ("-i", "-", "--ignore-environment"):
