@@ -108,7 +108,7 @@ def _start(plan: Mapping[str, Any], stderr: int) -> int:
         os.chdir(plan["cwd"])
         environ = {os.fsencode(name): os.fsencode(value) for name, value in plan["environ"].items()}
         os.execve(plan["bash"], [plan["bash"], plan["script"], *plan["arguments"]], environ)
-    except BaseException as error:
+    except BaseException as error:  # a forked child must never go on as its parent
         os.write(2, f"{error}\n".encode(errors="replace"))
     os._exit(127)
 
